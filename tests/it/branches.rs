@@ -1,7 +1,7 @@
 //! Tests changes to messages: editing, asking again, forking and deleting.
 
 use anyhow::{Result, ensure};
-use chat_testkit::server::Script;
+use chat_testkit::server::{Gate, Script};
 use chat_testkit::ui::{Role, State, Widget, named, state};
 
 use crate::stage::Stage;
@@ -28,14 +28,14 @@ async fn an_edited_message_is_sent_again_and_arrows_lead_back() -> Result<()> {
 }
 
 #[tokio::test]
-async fn esc_gives_an_edit_up_and_the_keyboard_begins_one() -> Result<()> {
+async fn esc_leaves_an_edit_and_the_keyboard_begins_one() -> Result<()> {
     let stage = Stage::new().await?;
     let window = stage.ready().await?;
     window.say("Apples").await?;
     window.shows("You said: Apples").await?;
     window.keys(&["alt+Prior"]).await?;
     window.find(state(State::Focused).under("Conversation")).await?;
-    window.keys(&["e"]).await?;
+    window.keys(&["Return"]).await?;
     window.find(named("Edited Message").state(State::Focused)).await?;
     window.type_text(" and pears").await?;
     // The edit is still there after a look at another chat.
@@ -44,6 +44,37 @@ async fn esc_gives_an_edit_up_and_the_keyboard_begins_one() -> Result<()> {
     window.click(named("Cancel").under("Conversation")).await?;
     window.gone(named("Cancel").under("Conversation")).await?;
     window.shows("You said: Apples").await?;
+    // So it is after Esc.
+    window.click(named("Edit and Resend").under("Conversation")).await?;
+    let edited = window.find(named("Edited Message").state(State::Focused)).await?;
+    ensure!(edited.text().await? == "Apples and pears", "what was typed is there again");
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Edited Message")).await?;
+    window.click(named("Edit and Resend").under("Conversation")).await?;
+    window.click(named("Revert").under("Conversation")).await?;
+    let edited = window.find(named("Edited Message").state(State::Focused)).await?;
+    ensure!(edited.text().await? == "Apples", "the changes are gone");
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_reply_is_stopped_when_the_edited_message_is_sent_and_not_before() -> Result<()> {
+    let stage = Stage::new().await?;
+    let gate = Gate::new();
+    stage.server.push(Script::new().text("A long ").gate(&gate).text("answer"));
+    stage.server.push(Script::new().text("A short one"));
+    let window = stage.ready().await?;
+    window.say("Apples").await?;
+    window.shows("A long").await?;
+    window.click(named("Edit and Resend").under("Conversation")).await?;
+    window.find(named("Edited Message").state(State::Focused)).await?;
+    // The reply goes on.
+    window.find(named("Stop")).await?;
+    window.keys(&["ctrl+a"]).await?;
+    window.type_text("Pears").await?;
+    window.keys(&["Return"]).await?;
+    window.shows("A short one").await?;
+    gate.open();
     window.close().await
 }
 

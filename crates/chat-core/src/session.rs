@@ -324,6 +324,18 @@ impl Session {
         self.lock().turns.stop();
     }
 
+    /// Stops the request at work, and waits until it has ended.
+    pub(crate) async fn stop_and_wait(&self) {
+        loop {
+            let ended = self.ended.notified();
+            if !self.is_busy() {
+                return;
+            }
+            self.stop();
+            ended.await;
+        }
+    }
+
     /// Stops everything, and has nothing begin any more until [`go_on`](Self::go_on) takes this halt back.
     pub(crate) fn halt(&self) {
         {

@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use chat_core::message::AtTarget;
+use chat_core::message::{AtTarget, Mention};
 use chat_core::settings::WhileBusy;
 use chat_presentation::slash_commands::SlashCommands;
 use gettextrs::gettext;
@@ -308,6 +308,11 @@ impl Composer {
     pub(crate) fn set_names(&self, names: Option<Names>) {
         self.inner.names.replace(names);
         self.inner.look_again();
+    }
+
+    /// What the `@` names in a text mention that is written elsewhere, except for these words.
+    pub(crate) fn mentions(&self, text: &str, plain: &PlainWords) -> Vec<Mention> {
+        self.inner.mentions(text, plain)
     }
 
     /// The `@` names in a text that look like paths but match nothing.

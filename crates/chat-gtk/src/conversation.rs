@@ -31,6 +31,7 @@ use chat_core::tool::Toolbox;
 pub use approval_card::{ApprovalCard, ApprovalCards};
 pub(crate) use model::copies::as_quote;
 pub use model::files::{FileLocation, Files, KnownFiles};
+pub use model::message_edits::EditedMessage;
 use model::transcript::{Change, Transcript};
 pub use search::{Pattern, SearchStatus};
 pub use view::ReadingPosition;
@@ -247,12 +248,9 @@ impl Conversation {
         errors.refuse(ask, why)
     }
 
-    /// Takes what was typed below questions and in messages, and not sent, with its session: the program ends.
+    /// Takes what was typed below questions and not sent, with its session: the program ends.
     pub fn take_typed(&self) -> Vec<(Option<Fid>, String)> {
-        let state = self.inner.state.borrow();
-        let mut typed = state.rows.context.drafts.take_all();
-        typed.extend(state.rows.context.edits.take_all());
-        typed
+        self.inner.state.borrow().rows.context.drafts.take_all()
     }
 
     /// Has the user edit this message in its place, beginning with this.
@@ -261,14 +259,31 @@ impl Conversation {
         self.inner.schedule();
     }
 
-    /// What the edited message is to say; none where it is on its way already, or says nothing.
-    pub fn send_edit(&self, message: MessageId) -> Option<Content> {
+    /// Takes what the edited message is to say; none where it is on its way already, or says nothing.
+    pub fn send_edit(&self, message: MessageId) -> Option<EditedMessage> {
         self.inner.state.borrow().rows.context.edits.send(message)
     }
 
     /// The edited message could not be sent.
     pub fn edit_failed(&self, message: MessageId) {
         self.inner.state.borrow().rows.context.edits.failed(message);
+        self.inner.schedule();
+    }
+
+    /// Shows the message again as it is. What was changed in it comes back when it is edited again.
+    pub fn cancel_edit(&self, message: MessageId) {
+        self.inner.state.borrow().rows.context.edits.cancel(message);
+        self.inner.schedule();
+    }
+
+    /// What was changed in messages and is not known to be sent, with its session.
+    pub fn unsent_edits(&self) -> Vec<(Option<Fid>, String)> {
+        self.inner.state.borrow().rows.context.edits.unsent()
+    }
+
+    /// Whether an edited message is on its way.
+    pub fn is_edit_on_its_way(&self) -> bool {
+        self.inner.state.borrow().rows.context.edits.is_any_sent()
     }
 
     /// The message is edited no longer.
@@ -312,6 +327,11 @@ impl Conversation {
         self.inner.step.set(Some(Step { message, side }));
         self.inner.root.set_focusable(true);
         self.inner.root.grab_focus();
+    }
+
+    /// The version that was stepped to is not shown after all. Whether the keyboard is with nothing since then.
+    pub fn give_up_step(&self) -> bool {
+        self.inner.give_up_step()
     }
 
     /// Whether this message is loaded.

@@ -26,6 +26,8 @@ const PINS: &str = "json";
 #[derive(Debug, Default)]
 pub(crate) struct Drafts {
     written: HashMap<Option<Fid>, Written>,
+    /// What was typed in sent messages and not sent again, by session.
+    edits: HashMap<Option<Fid>, String>,
     unwritten: Unwritten,
     typed: bool,
     /// Whether they could not be written the last time.
@@ -48,11 +50,17 @@ impl Drafts {
         for (fid, draft) in stored {
             match self.written.remove(&fid) {
                 Some(typed) => {
-                    let both = draft.followed_by(typed, "\n");
-                    lock(&self.unwritten.drafts).insert(fid.clone(), both.clone());
-                    self.written.insert(fid, both);
+                    self.written.insert(fid.clone(), draft.followed_by(typed, "\n"));
+                    self.write_later(fid);
                 }
-                None => drop(self.written.insert(fid, draft)),
+                None => {
+                    self.written.insert(fid.clone(), draft);
+                    // What was typed in a message is waiting to be written, and knew nothing of it.
+                    let is_waiting = lock(&self.unwritten.drafts).contains_key(&fid);
+                    if is_waiting {
+                        self.write_later(fid);
+                    }
+                }
             }
         }
     }
@@ -69,11 +77,35 @@ impl Drafts {
         }
         self.typed = true;
         self.written.insert(fid.cloned(), draft.clone());
-        // A temporary chat leaves nothing on the disk.
-        if !fid.is_some_and(Fid::is_temporary) {
-            lock(&self.unwritten.drafts).insert(fid.cloned(), draft.clone());
-        }
+        self.write_later(fid.cloned());
         true
+    }
+
+    /// Remembers what was typed in sent messages and not sent again. A program that does not end in order finds it before
+    /// the draft of its session. Returns whether it has changed.
+    pub(crate) fn set_edits(&mut self, edits: HashMap<Option<Fid>, String>) -> bool {
+        let before = std::mem::replace(&mut self.edits, edits);
+        let mut changed: HashSet<_> = before.keys().chain(self.edits.keys()).cloned().collect();
+        changed.retain(|fid| before.get(fid) != self.edits.get(fid));
+        let has_changed = !changed.is_empty();
+        for fid in changed {
+            self.write_later(fid);
+        }
+        has_changed
+    }
+
+    /// The draft of a session has to be written, with what else is kept for it.
+    fn write_later(&self, fid: Option<Fid>) {
+        // A temporary chat leaves nothing on the disk.
+        if fid.as_ref().is_some_and(Fid::is_temporary) {
+            return;
+        }
+        let draft = self.get(fid.as_ref()).clone();
+        let kept = match self.edits.get(&fid) {
+            Some(edit) => Written::text(edit).followed_by(draft, "\n"),
+            None => draft,
+        };
+        lock(&self.unwritten.drafts).insert(fid, kept);
     }
 
     /// Whether anything was typed since the start.
@@ -294,6 +326,36 @@ mod tests {
         drafts.unwritten().write(folder.path()).unwrap();
         assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
         assert_eq!(*drafts.get(Some(&fid)), text("another\na secret"));
+    }
+
+    #[test]
+    fn what_is_typed_in_a_message_is_written_until_it_is_sent() {
+        let folder = tempfile::tempdir().unwrap();
+        let fid = Some(Fid::new("2026-01-15-14-30-45"));
+        let mut drafts = Drafts::default();
+        drafts.set(fid.as_ref(), &text("draft"));
+        let edits = || HashMap::from([(fid.clone(), "edited".to_owned())]);
+        assert!(drafts.set_edits(edits()) && !drafts.set_edits(edits()));
+        drafts.unwritten().write(folder.path()).unwrap();
+        assert_eq!(read(folder.path())[&fid], text("edited\ndraft"));
+        assert_eq!(*drafts.get(fid.as_ref()), text("draft"), "the composer has only its own");
+        drafts.set(fid.as_ref(), &text("a draft"));
+        drafts.unwritten().write(folder.path()).unwrap();
+        assert_eq!(read(folder.path())[&fid], text("edited\na draft"));
+        assert!(drafts.set_edits(HashMap::new()));
+        drafts.unwritten().write(folder.path()).unwrap();
+        assert_eq!(read(folder.path())[&fid], text("a draft"));
+    }
+
+    #[test]
+    fn what_is_typed_in_a_message_takes_no_stored_draft_with_it() {
+        let folder = tempfile::tempdir().unwrap();
+        let fid = Some(Fid::new("2026-01-15-14-30-45"));
+        let mut drafts = Drafts::default();
+        drafts.set_edits(HashMap::from([(fid.clone(), "edited".to_owned())]));
+        drafts.absorb(HashMap::from([(fid.clone(), text("stored"))]));
+        drafts.unwritten().write(folder.path()).unwrap();
+        assert_eq!(read(folder.path())[&fid], text("edited\nstored"));
     }
 
     #[test]

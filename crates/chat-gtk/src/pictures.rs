@@ -2,10 +2,10 @@
 //! what that made, since it decodes within ours.
 
 mod button;
+mod known;
 mod viewer;
 
 use std::cell::RefCell;
-use std::collections::VecDeque;
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -15,9 +15,7 @@ use gtk::prelude::*;
 use gtk::{gdk, gio, glib};
 
 use crate::stalls;
-
-/// So many decoded pictures are remembered, so that rows that come back into sight have them at once.
-const REMEMBERED: usize = 40;
+use known::Known;
 
 /// Decodes the pictures of messages. Cheap to clone.
 #[derive(Clone, Default)]
@@ -26,8 +24,34 @@ pub struct Pictures {
     known: Rc<RefCell<Known>>,
 }
 
-/// What was decoded, by what it was made of; the newest last.
-type Known = VecDeque<(Arc<[u8]>, Rc<Decoded>)>;
+/// What a picture is made of.
+#[derive(Clone, Debug)]
+pub(crate) enum Source {
+    /// The bytes of its file.
+    Data(Arc<[u8]>),
+    /// The address that it stands in.
+    Address(Rc<str>),
+}
+
+impl Source {
+    fn len(&self) -> usize {
+        match self {
+            Self::Data(data) => data.len(),
+            Self::Address(address) => address.len(),
+        }
+    }
+}
+
+impl PartialEq for Source {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Data(one), Self::Data(other)) => Arc::ptr_eq(one, other),
+            // A text that was read again has another address of the same letters.
+            (Self::Address(one), Self::Address(other)) => one == other,
+            _ => false,
+        }
+    }
+}
 
 /// A picture that our decoder made.
 #[derive(Debug)]
@@ -37,40 +61,53 @@ pub struct Decoded {
     thumbnail: Option<gdk::Texture>,
 }
 
+impl Decoded {
+    fn len(&self) -> usize {
+        let pixels = |texture: &gdk::Texture| (texture.width() * texture.height()) as usize;
+        self.data.len() + self.thumbnail.as_ref().map_or(0, pixels) * 4
+    }
+}
+
 impl Pictures {
     /// Decodes a picture; none where it is damaged, or is none.
-    async fn decode(&self, data: &Arc<[u8]>) -> Option<Rc<Decoded>> {
-        if let Some(known) = self.known(data) {
-            return Some(known);
+    async fn decode(&self, source: &Source) -> Option<Rc<Decoded>> {
+        if let Some(known) = self.known.borrow().find(source) {
+            return known.decoded.clone();
         }
-        let (reader, given) = (self.reader.clone(), Arc::clone(data));
-        let read = relm4::spawn(async move { reader.read_bytes("", given).await }).await;
+        let decoded = self.decode_new(source).await.map(Rc::new);
+        self.known.borrow_mut().add(source.clone(), decoded.clone());
+        decoded
+    }
+
+    async fn decode_new(&self, source: &Source) -> Option<Decoded> {
+        let data = match source {
+            Source::Data(data) => Arc::clone(data),
+            Source::Address(address) => {
+                let address = address.to_string();
+                gio::spawn_blocking(move || from_address(&address)).await.ok()??
+            }
+        };
+        let reader = self.reader.clone();
+        let read = relm4::spawn(async move { reader.read_bytes("", data).await }).await;
         let read = read.ok()?.ok()?;
-        let Attachment::Image { mime, data: made } = read.attachment else { return None };
+        let Attachment::Image { mime, data } = read.attachment else { return None };
         let thumbnail = match read.thumbnail {
             Some(thumbnail) => texture(thumbnail.data).await,
             None => None,
         };
-        let decoded = Rc::new(Decoded { mime, data: made, thumbnail });
-        let mut known = self.known.borrow_mut();
-        known.push_back((Arc::clone(data), Rc::clone(&decoded)));
-        if known.len() > REMEMBERED {
-            known.pop_front();
-        }
-        Some(decoded)
+        Some(Decoded { mime, data, thumbnail })
     }
 
-    fn known(&self, data: &Arc<[u8]>) -> Option<Rc<Decoded>> {
-        let known = self.known.borrow();
-        let found = known.iter().find(|(of, _)| Arc::ptr_eq(of, data));
-        found.map(|(_, decoded)| Rc::clone(decoded))
+    /// Forgets all pictures: those of another chat are shown.
+    pub(crate) fn forget(&self) {
+        self.known.take();
     }
 
     /// Shows a picture small, as soon as it is decoded.
     pub(crate) fn show_small(&self, image: &gtk::Image, data: Arc<[u8]>) {
         let (this, image) = (self.clone(), image.downgrade());
         glib::spawn_future_local(async move {
-            let decoded = this.decode(&data).await;
+            let decoded = this.decode(&Source::Data(data)).await;
             let thumbnail = decoded.and_then(|decoded| decoded.thumbnail.clone());
             if let (Some(image), Some(thumbnail)) = (image.upgrade(), thumbnail) {
                 image.set_paintable(Some(&thumbnail));
@@ -79,11 +116,11 @@ impl Pictures {
     }
 
     /// Opens a picture in a window of its own, above that of this widget.
-    pub(crate) fn open(&self, from: &impl IsA<gtk::Widget>, data: Arc<[u8]>) {
+    pub(crate) fn open(&self, from: &impl IsA<gtk::Widget>, source: Source) {
         let parent = from.root().and_downcast::<gtk::Window>();
         let this = self.clone();
         glib::spawn_future_local(async move {
-            let decoded = this.decode(&data).await;
+            let decoded = this.decode(&source).await;
             let shown = match &decoded {
                 Some(decoded) => texture(Arc::clone(&decoded.data)).await,
                 None => None,
@@ -111,8 +148,8 @@ pub(crate) fn show(image: &gtk::Image, data: Arc<[u8]>) {
     });
 }
 
-/// The bytes of a picture that stands in its own address.
-pub(crate) fn from_address(address: &str) -> Option<Arc<[u8]>> {
+/// The bytes of a picture that stands in its own address. Takes a moment for a large one.
+fn from_address(address: &str) -> Option<Arc<[u8]>> {
     let (_, base64) = address.split_once(";base64,")?;
     let data = glib::base64_decode(base64);
     (!data.is_empty()).then(|| data.into())

@@ -115,6 +115,13 @@ impl Sessions {
         }
     }
 
+    /// Stops the request at work, as [`stop`](Self::stop) does, and waits until it has ended.
+    pub async fn stop_and_wait(&self, fid: &Fid) {
+        if let Some(session) = self.0.loaded(fid) {
+            session.stop_and_wait().await;
+        }
+    }
+
     /// Waits until all that was said in a session is on disk. A program that ends behind a reply does.
     ///
     /// # Errors

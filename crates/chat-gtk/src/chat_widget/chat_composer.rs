@@ -201,12 +201,33 @@ impl ChatComposer {
             return false;
         }
         let changed = self.drafts.set(self.fid.as_ref(), &self.field.content());
-        if changed && !self.has_timer && self.folder.is_some() {
+        if changed {
+            self.write_soon();
+        }
+        changed
+    }
+
+    /// Keeps what was typed in sent messages and not sent again, and has it written soon.
+    pub(super) fn keep_edits(&mut self, edits: Vec<(Option<Fid>, String)>) {
+        let mut joined: HashMap<_, String> = HashMap::new();
+        for (fid, text) in edits {
+            let all = joined.entry(fid).or_default();
+            if !all.is_empty() {
+                all.push('\n');
+            }
+            all.push_str(&text);
+        }
+        if self.drafts.set_edits(joined) {
+            self.write_soon();
+        }
+    }
+
+    fn write_soon(&mut self) {
+        if !self.has_timer && self.folder.is_some() {
             self.has_timer = true;
             let handle = self.handle.clone();
             glib::timeout_add_local_once(REST, move || handle.send(Msg::Rests));
         }
-        changed
     }
 
     /// Gives back what was not sent, to the chat that it was for, shown or not.

@@ -192,10 +192,11 @@ impl ChatWidget {
 
     /// Writes all that was typed for the last time, where the program ends and nothing is on its way.
     pub(super) fn finish(&mut self) {
-        if self.composer.can_end() {
-            let answers = self.conversation.take_typed();
+        if self.composer.can_end(self.conversation.is_edit_on_its_way()) {
+            let mut typed = self.conversation.take_typed();
+            typed.extend(self.conversation.unsent_edits());
             self.remember_position();
-            self.composer.write_last(answers, self.reading.clone());
+            self.composer.write_last(typed, self.reading.clone());
         }
     }
 

@@ -5,7 +5,7 @@ use std::path::{Path, PathBuf};
 use chat_core::agent::CODE_ASSISTANT;
 use chat_core::error::{Error, Kind};
 use chat_core::manager::{Manager, Regenerate, SessionChange};
-use chat_core::message::{ChatRequest, Fid, MessageId, ModelRef};
+use chat_core::message::{ChatRequest, Context, Fid, MessageId, ModelRef};
 use chat_core::permission::Mode;
 use chat_presentation::diagnostics::Moment;
 use chat_presentation::words;
@@ -16,8 +16,8 @@ use relm4::gtk::prelude::*;
 use super::handle::Handle;
 use super::shown_chat::ShownChat;
 use super::{ChatWidget, FrameMsg, Output, find_bar, session_requests};
-use crate::composer::Written;
-use crate::conversation::{self, Conversation, FileLocation};
+use crate::composer::{PlainWords, Written};
+use crate::conversation::{self, Conversation, EditedMessage, FileLocation};
 
 impl ChatWidget {
     pub(super) fn stop(&mut self) {
@@ -46,6 +46,9 @@ impl ChatWidget {
         output: conversation::Output,
     ) {
         use conversation::Output as Used;
+        if output == Used::EditChanged {
+            return self.keep_edits();
+        }
         // Words are kept for their chat, whichever is shown by now.
         if let Used::GiveBack(text) = output {
             let written = Written::text(text);
@@ -97,15 +100,10 @@ impl ChatWidget {
                 self.model.open_models();
                 self.regenerates = Some((fid, reply));
             }
-            Used::Edit(message) => {
-                // What is said instead is not for the reply to what was said.
-                if self.shown.is_busy() {
-                    self.stop();
-                }
-                self.requests.begin_edit(fid, message);
-            }
+            Used::Edit(message) => self.requests.begin_edit(fid, message),
             Used::CancelEdit(message) => {
-                self.conversation.end_edit(message);
+                self.conversation.cancel_edit(message);
+                self.keep_edits();
                 self.composer.field().focus();
             }
             Used::SendEdit(message) => self.send_edit(fid, message),
@@ -170,7 +168,7 @@ impl ChatWidget {
             Used::Restore(message) => {
                 self.review.ask_restore(fid, message, self.agents.parent().is_some());
             }
-            Used::GiveBack(_) => {}
+            Used::GiveBack(_) | Used::EditChanged => {}
             Used::KeyboardLost => self.composer.field().focus(),
             Used::OpenLink(url) => open_link(&url, self.layout.root()),
             Used::OpenFile(FileLocation { path, place }) => {
@@ -181,18 +179,32 @@ impl ChatWidget {
         }
     }
 
-    /// Sends the edited version of a message, as the composer would send it.
+    /// Sends the edited version of a message. What is open and what is left out belongs to the message that is being
+    /// written, and not to this one.
     fn send_edit(&mut self, fid: Fid, message: MessageId) {
-        let Some(mut content) = self.conversation.send_edit(message) else { return };
+        let Some(EditedMessage { mut content, before }) = self.conversation.send_edit(message)
+        else {
+            return;
+        };
+        if self.shown.is_busy() {
+            // The reply to the earlier version is stopped for it.
+            self.escape_key.forget();
+            self.meter.stopped(&fid);
+        }
         self.composer.field().focus();
         self.conversation.go_to_end();
+        // What the earlier version mentioned is attached to it.
+        let mentions = self.composer.field().mentions(&content.text, &PlainWords::of(&before));
+        let context = Context { mentions, ..Context::default() };
         let command = self.command_of(&mut content);
-        let without = self.editor_context.leave_behind(self.shown.project());
-        self.show_chips();
-        let context = self.editor_context.now(self.shown.project(), &without);
         let request =
             ChatRequest { session: Some(fid.clone()), content, context, ..ChatRequest::default() };
         self.requests.send_edit(fid, message, request, command);
+    }
+
+    /// Has what was typed in edited messages written soon.
+    pub(super) fn keep_edits(&mut self) {
+        self.composer.keep_edits(self.conversation.unsent_edits());
     }
 
     /// Does what a request in a stored chat brought: gives back to the composer what was not needed, or shows a chat.
@@ -218,6 +230,7 @@ impl ChatWidget {
                 self.recalled = None;
                 self.show(Some(fid), None);
             }
+            Some(session_requests::Output::KeyboardLost) => self.composer.field().focus(),
             None => {}
         }
     }

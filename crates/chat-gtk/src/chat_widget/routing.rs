@@ -54,6 +54,8 @@ impl ChatWidget {
             FrameMsg::Requests(msg) => {
                 let output = self.requests.update(msg, self.shown.fid());
                 self.give_back(output);
+                self.keep_edits();
+                self.finish();
             }
             FrameMsg::Find(msg) => match self.find.update(msg) {
                 Some(find_bar::Output::KeyboardLost) => self.composer.field().focus(),

@@ -30,6 +30,8 @@ pub(super) enum Msg {
     Editing { fid: Fid, message: MessageId, result: Result<Content> },
     /// The edited version of a message was sent, or could not be.
     EditSent { fid: Fid, message: MessageId, result: Result<MessageId> },
+    /// Another branch is shown, or the same one still is.
+    BranchShown { fid: Fid, result: Result<bool> },
     /// A new chat was made of a part of one.
     Forked { fid: Fid, result: Result<Fid> },
     /// Messages were deleted, or could not be.
@@ -76,6 +78,8 @@ pub(super) enum Output {
     Words(Option<Fid>, Written),
     /// A new chat was made, to be shown.
     Forked(Fid),
+    /// What had the keyboard is gone.
+    KeyboardLost,
 }
 
 /// The requests of the chat that is shown.
@@ -189,7 +193,8 @@ impl SessionRequests {
         });
     }
 
-    /// Sends the edited version of a message, with the text of the command with which it begins.
+    /// Sends the edited version of a message, with the text of the command with which it begins. A reply that is being
+    /// written is stopped for it.
     pub(super) fn send_edit(
         &self,
         fid: Fid,
@@ -206,7 +211,10 @@ impl SessionRequests {
                 None => Ok(()),
             };
             let result = match attached {
-                Ok(()) => manager.messages().edit(&fid, message, request).await,
+                Ok(()) => {
+                    manager.sessions().stop_and_wait(&fid).await;
+                    manager.messages().edit(&fid, message, request).await
+                }
                 Err(error) => Err(error),
             };
             Msg::EditSent { fid, message, result }
@@ -245,8 +253,10 @@ impl SessionRequests {
 
     /// Shows the branch of this message.
     pub(super) fn show_branch(&self, fid: Fid, message: MessageId) {
-        self.run(fid, async move |manager, fid| {
-            manager.messages().show_branch(&fid, message).await.map(drop)
+        let Some(manager) = self.manager.clone() else { return };
+        self.handle.spawn(async move {
+            let result = manager.messages().show_branch(&fid, message).await;
+            Msg::BranchShown { fid, result }
         });
     }
 
@@ -350,6 +360,17 @@ impl SessionRequests {
                 self.conversation.edit_failed(message);
                 self.handle.fail(Some(&fid), error);
                 None
+            }
+            // The conversation is told of the new branch, and gives its button the keyboard.
+            Msg::BranchShown { result: Ok(true), .. } => None,
+            Msg::BranchShown { fid, result } => {
+                if let Err(error) = result
+                    && !is_gone(&error)
+                {
+                    self.handle.fail(Some(&fid), error);
+                }
+                let is_lost = shown == Some(&fid) && self.conversation.give_up_step();
+                is_lost.then_some(Output::KeyboardLost)
             }
             Msg::Forked { result: Ok(copy), .. } => Some(Output::Forked(copy)),
             Msg::Deleted { fid, result: Ok(deleted) } => {

@@ -255,6 +255,19 @@ impl Inner {
         typed
     }
 
+    /// What the names in a text mention, in their order and each once. These words mention nothing.
+    pub(super) fn mentions(&self, text: &str, plain: &PlainWords) -> Vec<Mention> {
+        let mut words = Vec::new();
+        let mut found = self.typed(text, &[], plain).mentions;
+        found.retain(|word| {
+            let word = &text[word.range.clone()];
+            let is_new = !words.contains(&word);
+            words.push(word);
+            is_new
+        });
+        found.into_iter().map(|word| word.mention).collect()
+    }
+
     /// The cursor's byte position, if a name is being typed there.
     pub(super) fn written_at(&self) -> Option<usize> {
         self.searched_for.borrow().as_ref()?;

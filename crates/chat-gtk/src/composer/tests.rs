@@ -332,6 +332,20 @@ fn a_name_that_is_written_out_goes_along() {
 }
 
 #[gtk::test]
+fn new_names_in_an_edited_message_are_mentions() {
+    let (composer, _) = composer();
+    let is_file = |path: &Path| {
+        [Path::new("a.rs"), Path::new("b.rs")].contains(&path).then_some(AtTarget::File)
+    };
+    composer.set_names(Some(Names::new("/p".into(), is_file)));
+    let before = PlainWords::of("see @a.rs");
+    let mentions = composer.mentions("see @a.rs, @b.rs and @b.rs, @c.rs", &before);
+    let [Mention::File { path, .. }] = &mentions[..] else { panic!("{mentions:?}") };
+    assert!(path.ends_with("b.rs"), "{path:?}");
+    assert!(composer.content().pins.is_empty(), "the composer has nothing of it");
+}
+
+#[gtk::test]
 fn names_in_what_was_pasted_are_text() {
     let (composer, told) = composer();
     let is_file = |path: &Path| (path == Path::new("a.rs")).then_some(AtTarget::File);

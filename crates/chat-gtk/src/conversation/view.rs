@@ -40,7 +40,7 @@ use crate::conversation::widgets::tags::Tags;
 use crate::conversation::widgets::tail::Tail;
 use crate::markdown::flow::NotePlace;
 use crate::markdown::{is_picture_address, is_safe_address, visible_address};
-use crate::pictures::{Pictures, from_address};
+use crate::pictures::{Pictures, Source};
 
 pub(super) struct Inner {
     pub(super) root: gtk::Overlay,
@@ -188,9 +188,8 @@ impl Inner {
             }),
             opened: Rc::new(move |address: &str| match NotePlace::of_address(address) {
                 None if is_picture_address(address) => {
-                    if let (Some(column), Some(data)) = (opens_on.upgrade(), from_address(address))
-                    {
-                        opened.open(&column, data);
+                    if let Some(column) = opens_on.upgrade() {
+                        opened.open(&column, Source::Address(address.into()));
                     }
                 }
                 Some(place) => {
@@ -310,6 +309,7 @@ impl Inner {
         transcript.find_stopped();
         transcript.join_continued();
         transcript.show_edits(&rows.context.edits);
+        transcript.hold_versions();
         let now = transcript.last();
         if now != *last {
             for index in [*last, now].into_iter().flatten() {
@@ -377,14 +377,21 @@ impl Inner {
         }
         self.root.set_focusable(false);
     }
+
+    /// The version that was stepped to is not shown after all. Whether the keyboard waited for its button.
+    pub(super) fn give_up_step(&self) -> bool {
+        let waited = self.step.take().is_some() && self.root.has_focus();
+        self.root.set_focusable(false);
+        waited
+    }
 }
 
-/// What opening a link means: an address outside, or what is a file of the project at this moment.
 /// What is said of where a link leads. A picture in its own address may have megabytes.
 fn named_address(address: &str) -> String {
     if is_picture_address(address) { gettext("Open Image") } else { visible_address(address) }
 }
 
+/// What opening a link means: an address outside, or what is a file of the project at this moment.
 fn opening(address: &str, files: &Files) -> Option<Output> {
     if is_safe_address(address) {
         return Some(Output::OpenLink(address.to_owned()));

@@ -1,12 +1,10 @@
 //! Shows a picture of a message small; a click opens it.
 
-use std::sync::Arc;
-
 use gettextrs::gettext;
 use gtk::glib;
 use gtk::prelude::*;
 
-use super::Pictures;
+use super::{Pictures, Source};
 use crate::accessible;
 
 /// The height of a picture in a message, in pixels: known before it is decoded, so that nothing moves then.
@@ -16,7 +14,7 @@ const WIDTHS: (i32, i32) = (48, 240);
 
 impl Pictures {
     /// The button that shows a picture.
-    pub(crate) fn button(&self, data: &Arc<[u8]>) -> gtk::Button {
+    pub(crate) fn button(&self, source: Source) -> gtk::Button {
         let words = gettext("Open Image");
         let button = gtk::Button::builder()
             .tooltip_text(&words)
@@ -32,11 +30,11 @@ impl Pictures {
             .height_request(HEIGHT)
             .build();
         button.set_child(Some(&icon));
-        let (this, opened) = (self.clone(), Arc::clone(data));
-        button.connect_clicked(move |button| this.open(button, Arc::clone(&opened)));
-        let (this, data, weak) = (self.clone(), Arc::clone(data), button.downgrade());
+        let (this, opened) = (self.clone(), source.clone());
+        button.connect_clicked(move |button| this.open(button, opened.clone()));
+        let (this, weak) = (self.clone(), button.downgrade());
         glib::spawn_future_local(async move {
-            let decoded = this.decode(&data).await;
+            let decoded = this.decode(&source).await;
             let Some(button) = weak.upgrade() else { return };
             let Some(thumbnail) = decoded.and_then(|decoded| decoded.thumbnail.clone()) else {
                 return;

@@ -1,6 +1,6 @@
 //! Code blocks and tables in replies: folding, wrapping, and what is copied.
 
-use chat_core::message::Part;
+use chat_core::message::{Message, Part, Role};
 use chat_gtk::conversation::Output;
 use gtk::prelude::*;
 
@@ -117,4 +117,56 @@ fn tables_are_copied_for_spreadsheets_and_as_markdown() {
     }
     button.popdown();
     scene.settle();
+}
+
+#[gtk::test]
+fn the_end_of_a_long_message_is_drawn_once_it_is_opened() {
+    let scene = Scene::new();
+    let words = "Some **words** of a paragraph that is not short.\n\n".repeat(800);
+    let said = Message::text(Role::User, None, format!("{words}the last words"));
+    scene.conversation.show(&snapshot(vec![said], false));
+    until("the button", || button(&scene, "Show More").is_some());
+    let has_end = || scene.texts().iter().any(|text| text.contains("the last words"));
+    assert!(!has_end());
+    button(&scene, "Show More").expect("the button").emit_clicked();
+    until("the end", has_end);
+    assert!(button(&scene, "Show Less").is_some());
+}
+
+#[gtk::test]
+fn an_open_part_keeps_its_widgets_while_it_grows() {
+    let scene = Scene::new();
+    let message = reply();
+    let id = message.id;
+    scene.conversation.show(&snapshot(vec![message], false));
+    let mut length = 0;
+    let mut add = |text: &str| {
+        scene.conversation.apply(&[added(id, length, text)]);
+        length += text.len();
+    };
+    add("<details>\n<summary>More</summary>\n\nOne word\n");
+    let find = |is_it: &dyn Fn(&gtk::Widget) -> bool| {
+        let mut found = None;
+        walk(scene.conversation.widget(), &mut |widget| {
+            found = found.take().or_else(|| is_it(widget).then(|| widget.clone()));
+        });
+        found
+    };
+    let line = || find(&|widget| widget.has_css_class("details-line"));
+    until("the line", || line().is_some());
+    line().and_downcast::<gtk::Button>().expect("a button").emit_clicked();
+    let inside = |text: &str| {
+        find(&|widget| {
+            let view = widget.downcast_ref::<gtk::TextView>();
+            view.is_some_and(|view| {
+                let (start, end) = view.buffer().bounds();
+                view.is_mapped() && view.buffer().text(&start, &end, false).contains(text)
+            })
+        })
+    };
+    until("what is inside", || inside("One word").is_some());
+    let before = inside("One word");
+    add("and another\n\n- an item\n");
+    until("more inside", || inside("and another").is_some());
+    assert_eq!(before, inside("and another"), "it is the same text");
 }

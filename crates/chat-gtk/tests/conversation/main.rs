@@ -3,6 +3,7 @@
 mod blocks;
 mod cards;
 mod drawing;
+mod editing;
 mod finding;
 mod keyboard;
 mod loading;

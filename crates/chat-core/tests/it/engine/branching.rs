@@ -103,6 +103,20 @@ async fn a_message_is_not_edited_or_deleted_while_a_reply_is_written() {
 }
 
 #[tokio::test]
+async fn a_message_is_edited_once_the_reply_has_been_stopped() {
+    let server = Server::start();
+    let (mut world, fid, _gate) = World::in_mid_reply(&server).await;
+    let asked = id(&world, &fid, 0).await;
+    world.manager.sessions().stop_and_wait(&fid).await;
+    server.push(Script::new().text("another reply"));
+    let api = world.manager.messages();
+    let edited = api.edit(&fid, asked, request(Some(&fid), "other")).await.unwrap();
+    world.events.finished(&fid).await;
+    assert_eq!(id(&world, &fid, 0).await, edited);
+    world.manager.sessions().stop_and_wait(&fid).await;
+}
+
+#[tokio::test]
 async fn any_reply_is_written_again_with_another_model() {
     let server = Server::start().with_models([Model::new("scripted"), Model::new("other")]);
     let (mut world, fid) = chat(&server, &[("one", "1"), ("two", "2")]).await;

@@ -1,5 +1,6 @@
 //! Keeps all that was typed when the program ends.
 
+use std::collections::HashMap;
 use std::time::Duration;
 
 use chat_core::message::Fid;
@@ -20,6 +21,8 @@ pub(super) enum Ending {
     No,
     /// Somebody waits until all is written.
     Waits(oneshot::Sender<()>),
+    /// The same, for longer than anything should take.
+    IsOverdue(oneshot::Sender<()>),
     /// All was written.
     Done,
 }
@@ -33,19 +36,26 @@ impl ChatComposer {
         glib::timeout_add_local_once(PATIENCE, move || handle.send(Msg::NothingComes));
     }
 
-    /// Whether the program ends and nothing is on its way, so that all can be written for the last time.
-    pub(in super::super) fn can_end(&self) -> bool {
-        let is_waited_for = self.is_reading || self.outbox.is_any_on_its_way();
-        !is_waited_for && matches!(self.ending, Ending::Waits(_))
+    /// Whether the program ends and nothing is on its way, so that all can be written for the last time. `edits`: whether
+    /// edited messages are on their way.
+    pub(in super::super) fn can_end(&self, edits: bool) -> bool {
+        let is_sending = self.outbox.is_any_on_its_way();
+        match self.ending {
+            Ending::Waits(_) => !self.is_reading && !is_sending && !edits,
+            Ending::IsOverdue(_) => !self.is_reading && !is_sending,
+            Ending::No | Ending::Done => false,
+        }
     }
 
-    /// Writes all drafts for the last time, with what was typed for answers, and where chats are read.
+    /// Writes all drafts for the last time, with what was typed elsewhere, and where chats are read.
     pub(in super::super) fn write_last(
         &mut self,
-        answers: Vec<(Option<Fid>, String)>,
+        typed_elsewhere: Vec<(Option<Fid>, String)>,
         reading: ReadingPositions,
     ) {
-        let Ending::Waits(saved) = std::mem::replace(&mut self.ending, Ending::Done) else {
+        let (Ending::Waits(saved) | Ending::IsOverdue(saved)) =
+            std::mem::replace(&mut self.ending, Ending::Done)
+        else {
             return;
         };
         let shown = self.fid.clone();
@@ -56,7 +66,9 @@ impl ChatComposer {
             self.drafts.set(shown.as_ref(), &typed);
         }
         self.give_back_waiting(shown.as_ref());
-        for (session, text) in answers {
+        // It becomes part of the drafts now.
+        self.drafts.set_edits(HashMap::new());
+        for (session, text) in typed_elsewhere {
             self.drafts.give_back(session.as_ref(), &Written::text(text));
         }
         let unwritten = self.drafts.unwritten();
@@ -74,6 +86,10 @@ impl ChatComposer {
 
     /// What is on its way takes too long: it is kept, though it may have been sent.
     pub(super) fn nothing_comes(&mut self) {
+        self.ending = match std::mem::take(&mut self.ending) {
+            Ending::Waits(saved) => Ending::IsOverdue(saved),
+            other => other,
+        };
         for (fid, written) in self.outbox.take_on_its_way() {
             self.drafts.give_back(fid.as_ref(), &written);
         }

@@ -35,6 +35,8 @@ pub struct Entry {
     pub hits: EntryHits,
     /// Where it stands among its versions, if there are others: of a reply, those to the same message.
     pub siblings: Option<Siblings>,
+    /// Whether a request is at work, so that no other version can be shown.
+    pub is_held: bool,
     /// Whether the person edits it.
     pub editing: bool,
     /// Its part whose text stands in the reply above, with which it goes on.
@@ -72,6 +74,7 @@ impl Entry {
             dirty: true,
             hits: EntryHits::default(),
             siblings: None,
+            is_held: false,
             editing: false,
             joined: None,
             tail: String::new(),

@@ -193,6 +193,18 @@ impl Transcript {
         }
     }
 
+    /// Says in the messages that have other versions whether those can be shown: not while a request is at work.
+    pub fn hold_versions(&mut self) {
+        let is_busy = self.is_busy();
+        for entry in &mut self.entries {
+            let is_held = is_busy && entry.siblings.is_some();
+            if entry.is_held != is_held {
+                entry.is_held = is_held;
+                entry.dirty = true;
+            }
+        }
+    }
+
     /// Finds the reply that was stopped behind its calls of tools. The store has it as complete, since it
     /// is: what is missing is the reply to the results. Messages that are delivered between the results
     /// and that reply are no stop.

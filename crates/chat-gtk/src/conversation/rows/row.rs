@@ -1,6 +1,7 @@
 //! Makes the widget of a row, and shows in it what is new.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use gettextrs::gettext;
 use gtk::prelude::*;
@@ -34,6 +35,7 @@ use crate::conversation::widgets::tags::Tags;
 use crate::conversation::widgets::tool::ToolCard;
 use crate::conversation::widgets::user::UserMessage;
 use crate::markdown::flow::Piece;
+use crate::pictures::Source;
 
 /// The widget of a row.
 pub enum RowWidget {
@@ -92,7 +94,10 @@ impl RowWidget {
                 Self::Tool(Box::new(ToolCard::new(name, context)))
             }
             RowKind::Picture { part } => match &entry.parts[part] {
-                PartState::Picture(data) => Self::Still(context.pictures.button(data).upcast()),
+                PartState::Picture(data) => {
+                    let source = Source::Data(Arc::clone(data));
+                    Self::Still(context.pictures.button(source).upcast())
+                }
                 _ => Self::Still(gtk::Box::default().upcast()),
             },
             RowKind::Segment { kind: SegmentKind::Prose { .. }, .. } => {
@@ -172,7 +177,7 @@ impl RowWidget {
             }
             (Self::Details(block), RowKind::Segment { part, segment, .. }) => {
                 match pieces_of(entry, part, segment) {
-                    [Piece::Details(piece)] => block.update(piece),
+                    [Piece::Details(piece)] => block.update(piece, entry.is_live()),
                     _ => false,
                 }
             }
@@ -201,11 +206,11 @@ impl RowWidget {
             }
             (Self::Footer(footer), RowKind::Footer) => {
                 footer.set_last(last);
-                footer.set_siblings(entry.siblings);
+                footer.set_siblings(entry.siblings, entry.is_held);
                 false
             }
             (Self::OwnLine(line), RowKind::OwnLine) => {
-                line.set_siblings(entry.siblings);
+                line.set_siblings(entry.siblings, entry.is_held);
                 false
             }
             (Self::Remark(label), RowKind::Remark) => {

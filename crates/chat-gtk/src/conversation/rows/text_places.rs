@@ -47,6 +47,13 @@ impl Rows {
         Some(place_in(entries, &EntryOffsets::new(entries), index, letter))
     }
 
+    /// Whether the caret in the widget that has the keyboard in a row is on a link.
+    pub fn is_on_link(&self, index: usize, focus: &gtk::Widget) -> bool {
+        self.text_widget(index).is_some_and(|row| {
+            row.surfaces().iter().any(|(_, surface)| surface.has(focus) && surface.is_on_link())
+        })
+    }
+
     /// How much of the text is in sight, in pixels.
     pub fn page(&self) -> f64 {
         self.column.extent().1

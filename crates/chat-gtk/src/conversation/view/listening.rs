@@ -92,9 +92,8 @@ impl Inner {
             if modifiers.intersects(gdk::ModifierType::SHIFT_MASK | gdk::ModifierType::ALT_MASK) {
                 return glib::Propagation::Proceed;
             }
-            let opens = matches!(key, gdk::Key::e | gdk::Key::E | gdk::Key::Return);
             let held = modifiers & gtk::accelerator_get_default_mod_mask();
-            if opens && held.is_empty() && inner.edit_at_focus(key == gdk::Key::Return) {
+            if key == gdk::Key::Return && held.is_empty() && inner.edit_at_focus() {
                 return glib::Propagation::Stop;
             }
             match key {

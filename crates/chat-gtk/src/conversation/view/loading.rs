@@ -43,6 +43,7 @@ impl Inner {
         *last = None;
         *asked = None;
         *failed = None;
+        rows.context.pictures.forget();
         state.read_reports();
         let placed = place.is_some_and(|place| go_to_position(&mut state, place));
         drop(state);

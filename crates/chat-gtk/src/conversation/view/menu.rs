@@ -37,6 +37,8 @@ struct Offer {
     edit: Option<MessageId>,
     /// The message that can be deleted, and up to which a new chat can be made.
     change: Option<MessageId>,
+    /// Whether the message is one that replies answer.
+    is_own: bool,
     /// The agents that the reply can be asked of, each with its name and its title.
     kinds: Vec<(String, String)>,
     /// The message to which files can be restored.
@@ -201,7 +203,12 @@ impl Inner {
             let forked = wants(Output::Fork(message));
             items.add(&section, &gettext("Fork into New Chat"), "fork", forked);
             let deleted = wants(Output::Delete { message, scope: DeleteScope::Message });
-            items.add(&section, &gettext("Delete Message"), "delete", deleted);
+            let name = if offer.is_own {
+                gettext("Delete Message and Replies")
+            } else {
+                gettext("Delete Message")
+            };
+            items.add(&section, &name, "delete", deleted);
             let deleted = wants(Output::Delete { message, scope: DeleteScope::Branch });
             items.add(&section, &gettext("Delete From Here"), "delete-branch", deleted);
             items.menu.append_section(None, &section);
@@ -265,6 +272,7 @@ fn offer(state: &State, widget: &gtk::Widget, (x, y): (f64, f64)) -> Option<Offe
         regenerate: (is_reply && rests).then_some(id),
         edit: (message.message.is_of_user() && !message.message.content().is_empty()).then_some(id),
         change: ((is_own || is_reply) && rests).then_some(id),
+        is_own,
         kinds: rows.context.kinds.borrow().clone(),
         restore: (is_own && rows.context.has_project.get()).then_some(id),
     })

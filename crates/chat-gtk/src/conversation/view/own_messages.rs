@@ -10,18 +10,19 @@ use crate::conversation::rows::Rows;
 use crate::conversation::widgets::context::Output;
 
 impl Inner {
-    /// Edits the message of the user's that has the keyboard. `by_enter`: where it has a link, Enter is for that.
-    /// Whether one has it.
-    pub(super) fn edit_at_focus(&self, by_enter: bool) -> bool {
+    /// Edits the message of the user's that has the keyboard, unless that is on a link. Whether it does.
+    pub(super) fn edit_at_focus(&self) -> bool {
         let Some(focus) = self.column.root().and_then(|root| root.focus()) else { return false };
         let label = focus.downcast_ref::<gtk::Label>();
         let is_text = label.is_some() || focus.is::<gtk::TextView>();
-        let is_link = label.map_or(by_enter, |label| label.current_uri().is_some());
-        if !is_text || by_enter && is_link {
+        if !is_text || label.is_some_and(|label| label.current_uri().is_some()) {
             return false;
         }
         let message = self.state.try_borrow().ok().and_then(|state| {
             let row = state.rows.index_of(&focus).filter(|row| state.rows.is_own(*row))?;
+            if state.rows.is_on_link(row, &focus) {
+                return None;
+            }
             let entry = &state.transcript.entries[Rows::entry_of(row, &state.transcript.entries)];
             entry.message.is_of_user().then(|| entry.id())
         });

@@ -15,6 +15,7 @@ pub struct BranchSwitch {
     place: gtk::Label,
     steps: [gtk::Button; 2],
     siblings: Rc<Cell<Option<Siblings>>>,
+    is_held: Cell<bool>,
 }
 
 impl BranchSwitch {
@@ -46,7 +47,7 @@ impl BranchSwitch {
         root.append(&steps[0]);
         root.append(&place);
         root.append(&steps[1]);
-        Self { root, place, steps, siblings }
+        Self { root, place, steps, siblings, is_held: Cell::default() }
     }
 
     /// The widget.
@@ -54,18 +55,22 @@ impl BranchSwitch {
         &self.root
     }
 
-    /// Where the message stands; none where there are no others. Whether that is new.
-    pub fn set(&self, siblings: Option<Siblings>) -> bool {
-        if self.siblings.replace(siblings) == siblings {
-            return false;
+    /// Where the message stands; none where there are no others. `is_held`: no other can be shown now, since a request
+    /// is at work.
+    pub fn set(&self, siblings: Option<Siblings>, is_held: bool) {
+        let is_same = self.siblings.replace(siblings) == siblings;
+        if self.is_held.replace(is_held) == is_held && is_same {
+            return;
         }
         self.root.set_visible(siblings.is_some());
         if let Some(Siblings { place, count, before, behind }) = siblings {
             self.place.set_text(&format!("{place}/{count}"));
-            self.steps[0].set_sensitive(before.is_some());
-            self.steps[1].set_sensitive(behind.is_some());
+            for (step, next) in self.steps.iter().zip([before, behind]) {
+                // The keyboard must not be left with nothing.
+                let can_go = !is_held || step.has_focus();
+                step.set_sensitive(next.is_some() && can_go);
+            }
         }
-        true
     }
 
     /// The button that goes to the version at this side; at the end, the other one. None where there are no others.

@@ -141,8 +141,10 @@ pub enum Output {
     Edit(MessageId),
     /// Send the edited version of this message.
     SendEdit(MessageId),
-    /// Give up the edit of this message.
+    /// Leave the edit of this message.
     CancelEdit(MessageId),
+    /// Something was typed in a message that is being edited.
+    EditChanged,
     /// Begin a new chat with all up to this message.
     Fork(MessageId),
     /// Delete a message.

@@ -68,11 +68,11 @@ impl Footer {
         set_class(&self.root, "last", last);
     }
 
-    /// Where the reply stands among those to the same message; none where there are no others.
-    pub fn set_siblings(&self, siblings: Option<Siblings>) {
-        if self.switch.set(siblings) {
-            set_class(&self.root, "stays", siblings.is_some());
-        }
+    /// Where the reply stands among those to the same message; none where there are no others. `is_held`: no other can
+    /// be shown now.
+    pub fn set_siblings(&self, siblings: Option<Siblings>, is_held: bool) {
+        self.switch.set(siblings, is_held);
+        set_class(&self.root, "stays", siblings.is_some());
     }
 
     /// The button that goes to the reply at this side; at the end, the other one. None where there are no others.

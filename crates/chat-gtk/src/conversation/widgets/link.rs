@@ -25,7 +25,7 @@ pub fn attach(view: &gtk::TextView, lines: &Lines, links: &Links) {
 }
 
 /// The link at a place of the text.
-fn link_at(lines: &Lines, offset: i32) -> Option<Rc<str>> {
+pub fn link_at(lines: &Lines, offset: i32) -> Option<Rc<str>> {
     let lines = lines.borrow();
     let index = lines.partition_point(|line| line.start <= offset).checked_sub(1)?;
     lines[index].link_at(offset)

@@ -16,7 +16,18 @@ use crate::wrap::wrap;
 
 /// The field, its attachments and its buttons.
 pub struct MessageEditor {
+    parts: Rc<Parts>,
+}
+
+struct Parts {
     root: gtk::Box,
+    text: gtk::TextView,
+    chips: gtk::Box,
+    /// Takes the changes back.
+    revert: gtk::Button,
+    send: gtk::Button,
+    message: MessageId,
+    context: WidgetContext,
 }
 
 impl MessageEditor {
@@ -35,52 +46,75 @@ impl MessageEditor {
         text.buffer().set_enable_undo(true);
         root.append(&text);
         let chips = wrap();
-        for attachment in content.attachments {
-            chips.append(&chip(message, attachment, context));
-        }
-        if chips.first_child().is_some() {
-            root.append(&chips);
-        }
-        let (cancel, send) = buttons();
-        let line = gtk::Box::builder().spacing(8).halign(gtk::Align::End).build();
+        root.append(&chips);
+        let revert = gtk::Button::builder()
+            .label(gettext("Revert"))
+            .tooltip_text(gettext("Go back to the message as it was"))
+            .css_classes(["flat"])
+            .build();
+        let cancel = gtk::Button::builder().label(gettext("Cancel")).build();
+        let send =
+            gtk::Button::builder().label(gettext("Send")).css_classes(["suggested-action"]).build();
+        let line = gtk::Box::builder().spacing(8).build();
+        line.append(&revert);
+        line.append(&gtk::Box::builder().hexpand(true).build());
         line.append(&cancel);
         line.append(&send);
         root.append(&line);
 
-        let (edits, shown) = (Rc::clone(&context.edits), send.downgrade());
-        let show = move || {
-            let is_empty = edits.content(message).is_none_or(|content| content.is_empty());
-            if let Some(send) = shown.upgrade() {
-                send.set_sensitive(!is_empty);
-            }
+        let context = context.clone();
+        let parts = Rc::new(Parts { root, text, chips, revert, send, message, context });
+        parts.fill(content.attachments);
+        parts.connect(&cancel);
+        parts.show();
+        Self { parts }
+    }
+
+    /// The widget.
+    pub fn widget(&self) -> &gtk::Box {
+        &self.parts.root
+    }
+}
+
+impl Parts {
+    fn connect(self: &Rc<Self>, cancel: &gtk::Button) {
+        let message = self.message;
+        let tell = |wanted: Output| {
+            let output = Rc::clone(&self.context.output);
+            move || output(wanted.clone())
         };
-        show();
-        let edits = Rc::clone(&context.edits);
-        text.buffer().connect_changed(move |buffer| {
+        let weak = Rc::downgrade(self);
+        self.text.buffer().connect_changed(move |buffer| {
+            let Some(parts) = weak.upgrade() else { return };
             let (start, end) = buffer.bounds();
-            edits.set_text(message, buffer.text(&start, &end, false).into());
-            show();
+            parts.context.edits.set_text(message, buffer.text(&start, &end, false).into());
+            parts.changed();
         });
-        let output = Rc::clone(&context.output);
-        send.connect_clicked(move |_| output(Output::SendEdit(message)));
-        let output = Rc::clone(&context.output);
-        cancel.connect_clicked(move |_| output(Output::CancelEdit(message)));
-        let output = Rc::clone(&context.output);
-        let sends = Rc::clone(&context.enter_sends);
-        let submit = move |_| output(Output::SendEdit(message));
-        connect_send_keys(&text, move || sends.get(), |_, _| false, submit);
+        let weak = Rc::downgrade(self);
+        self.revert.connect_clicked(move |_| {
+            if let Some(parts) = weak.upgrade() {
+                parts.revert();
+            }
+        });
+        let sent = tell(Output::SendEdit(message));
+        self.send.connect_clicked(move |_| sent());
+        let cancelled = tell(Output::CancelEdit(message));
+        cancel.connect_clicked(move |_| cancelled());
+        let sends = Rc::clone(&self.context.enter_sends);
+        let sent = tell(Output::SendEdit(message));
+        connect_send_keys(&self.text, move || sends.get(), |_, _| false, move |_| sent());
         let keys = gtk::EventControllerKey::new();
-        let output = Rc::clone(&context.output);
+        let cancelled = tell(Output::CancelEdit(message));
         keys.connect_key_pressed(move |_, key, _, _| {
             if key != gdk::Key::Escape {
                 return glib::Propagation::Proceed;
             }
-            output(Output::CancelEdit(message));
+            cancelled();
             glib::Propagation::Stop
         });
-        root.add_controller(keys);
-        let edits = Rc::clone(&context.edits);
-        text.connect_map(move |text| {
+        self.root.add_controller(keys);
+        let edits = Rc::clone(&self.context.edits);
+        self.text.connect_map(move |text| {
             if edits.take_focus(message) {
                 let text = text.downgrade();
                 // It has its place by then.
@@ -92,60 +126,88 @@ impl MessageEditor {
                 });
             }
         });
-        Self { root }
     }
 
-    /// The widget.
-    pub fn widget(&self) -> &gtk::Box {
-        &self.root
+    /// What stands in it is another.
+    fn changed(&self) {
+        self.show();
+        (self.context.output)(Output::EditChanged);
     }
-}
 
-fn buttons() -> (gtk::Button, gtk::Button) {
-    let cancel = gtk::Button::builder().label(gettext("Cancel")).build();
-    let send =
-        gtk::Button::builder().label(gettext("Send")).css_classes(["suggested-action"]).build();
-    (cancel, send)
-}
-
-/// An attachment, with a button that removes it.
-fn chip(message: MessageId, attachment: Attachment, context: &WidgetContext) -> gtk::Box {
-    let name = match &attachment {
-        Attachment::File { name, .. } => name.clone(),
-        Attachment::Image { .. } => gettext("Image"),
-        Attachment::Command(command) => format!("/{}", command.name),
-    };
-    let chip = gtk::Box::builder().spacing(6).css_classes(["chip"]).build();
-    let label = gtk::Label::builder()
-        .label(&name)
-        .use_markup(false)
-        .ellipsize(gtk::pango::EllipsizeMode::Middle)
-        .build();
-    if let Attachment::Image { data, .. } = &attachment {
-        let icon = gtk::Image::builder()
-            .icon_name("image-x-generic-symbolic")
-            .pixel_size(32)
-            .css_classes(["thumbnail"])
-            .build();
-        context.pictures.show_small(&icon, Arc::clone(data));
-        chip.append(&icon);
+    fn show(&self) {
+        let edits = &self.context.edits;
+        let is_empty = edits.content(self.message).is_none_or(|content| content.is_empty());
+        self.send.set_sensitive(!is_empty);
+        self.revert.set_visible(edits.is_changed(self.message));
+        self.chips.set_visible(self.chips.first_child().is_some());
     }
-    chip.append(&label);
-    let words = gettext("Remove");
-    let remove = gtk::Button::builder()
-        .icon_name("window-close-symbolic")
-        .tooltip_text(&words)
-        .css_classes(["flat", "circular", "footer-button"])
-        .build();
-    accessible::set_label(&remove, &words);
-    accessible::set_description(&remove, &name);
-    let (edits, weak) = (Rc::clone(&context.edits), chip.downgrade());
-    remove.connect_clicked(move |_| {
-        edits.remove_attachment(message, &attachment);
-        if let Some(chip) = weak.upgrade() {
-            chip.set_visible(false);
+
+    /// Shows the attachments.
+    fn fill(self: &Rc<Self>, attachments: Vec<Attachment>) {
+        while let Some(chip) = self.chips.first_child() {
+            self.chips.remove(&chip);
         }
-    });
-    chip.append(&remove);
-    chip
+        for attachment in attachments {
+            self.chips.append(&self.chip(attachment));
+        }
+    }
+
+    /// Takes all changes back. Undo brings the text back.
+    fn revert(self: &Rc<Self>) {
+        // The button goes.
+        self.text.grab_focus();
+        let Some(before) = self.context.edits.revert(self.message) else { return };
+        let buffer = self.text.buffer();
+        buffer.begin_user_action();
+        let (mut start, mut end) = buffer.bounds();
+        buffer.delete(&mut start, &mut end);
+        buffer.insert(&mut start, &before.text);
+        buffer.end_user_action();
+        self.fill(before.attachments);
+        self.changed();
+    }
+
+    /// An attachment, with a button that removes it.
+    fn chip(self: &Rc<Self>, attachment: Attachment) -> gtk::Box {
+        let name = match &attachment {
+            Attachment::File { name, .. } => name.clone(),
+            Attachment::Image { .. } => gettext("Image"),
+            Attachment::Command(command) => format!("/{}", command.name),
+        };
+        let chip = gtk::Box::builder().spacing(6).css_classes(["chip"]).build();
+        let label = gtk::Label::builder()
+            .label(&name)
+            .use_markup(false)
+            .ellipsize(gtk::pango::EllipsizeMode::Middle)
+            .build();
+        if let Attachment::Image { data, .. } = &attachment {
+            let icon = gtk::Image::builder()
+                .icon_name("image-x-generic-symbolic")
+                .pixel_size(32)
+                .css_classes(["thumbnail"])
+                .build();
+            self.context.pictures.show_small(&icon, Arc::clone(data));
+            chip.append(&icon);
+        }
+        chip.append(&label);
+        let words = gettext("Remove");
+        let remove = gtk::Button::builder()
+            .icon_name("window-close-symbolic")
+            .tooltip_text(&words)
+            .css_classes(["flat", "circular", "footer-button"])
+            .build();
+        accessible::set_label(&remove, &words);
+        accessible::set_description(&remove, &name);
+        let (parts, weak) = (Rc::downgrade(self), chip.downgrade());
+        remove.connect_clicked(move |_| {
+            let (Some(parts), Some(chip)) = (parts.upgrade(), weak.upgrade()) else { return };
+            // The button that has the keyboard goes.
+            parts.text.grab_focus();
+            parts.context.edits.remove_attachment(parts.message, &attachment);
+            parts.chips.remove(&chip);
+            parts.changed();
+        });
+        chip.append(&remove);
+        chip
+    }
 }

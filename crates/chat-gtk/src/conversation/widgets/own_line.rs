@@ -30,9 +30,9 @@ impl OwnLine {
         &self.root
     }
 
-    /// Where the message stands among its versions.
-    pub fn set_siblings(&self, siblings: Option<Siblings>) {
-        self.switch.set(siblings);
+    /// Where the message stands among its versions. `is_held`: no other can be shown now.
+    pub fn set_siblings(&self, siblings: Option<Siblings>, is_held: bool) {
+        self.switch.set(siblings, is_held);
     }
 
     /// The button that goes to the version at this side; at the end, the other one.

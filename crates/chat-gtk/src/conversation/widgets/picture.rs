@@ -8,7 +8,7 @@ use gtk::prelude::*;
 use crate::accessible;
 use crate::conversation::widgets::context::WidgetContext;
 use crate::markdown::flow::Picture;
-use crate::pictures::{Pictures, from_address};
+use crate::pictures::{Pictures, Source};
 
 /// A picture on its own.
 pub struct PictureBlock {
@@ -38,8 +38,7 @@ impl PictureBlock {
         while let Some(child) = self.root.first_child() {
             self.root.remove(&child);
         }
-        let data = from_address(&picture.address).unwrap_or_else(|| [].into());
-        let button = self.pictures.button(&data);
+        let button = self.pictures.button(Source::Address(Rc::clone(&picture.address)));
         if !picture.description.is_empty() {
             button.set_tooltip_text(Some(&picture.description));
             accessible::set_description(&button, &picture.description);

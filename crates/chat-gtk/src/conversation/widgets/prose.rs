@@ -71,6 +71,11 @@ impl Prose {
         inline::formula_at(&self.shown.borrow(), letter_below(&self.view, x as i32, y as i32)?)
     }
 
+    /// Whether the caret is on a link.
+    pub fn is_on_link(&self) -> bool {
+        link::link_at(&self.shown, self.view.buffer().cursor_position()).is_some()
+    }
+
     /// Whether anything in it leads somewhere.
     pub fn has_links(&self) -> bool {
         self.shown.borrow().iter().any(|line| !line.links().is_empty())

@@ -1,4 +1,4 @@
-//! Draws a text that does not change as Markdown, by the widgets that show replies.
+//! Draws a text as Markdown, by the widgets that show replies.
 
 pub mod details;
 
@@ -22,11 +22,12 @@ use details::DetailsBlock;
 /// Space between two blocks, in pixels.
 const GAP: i32 = 8;
 
-/// A text that does not change, with what keeps its widgets up to date.
+/// A text, with what keeps its widgets up to date.
 pub struct RichText {
     root: gtk::Box,
-    spoken: String,
-    /// Keeps links and buttons alive.
+    name: String,
+    context: WidgetContext,
+    /// One for each segment.
     blocks: Vec<Block>,
 }
 
@@ -35,68 +36,112 @@ enum Block {
     Code(CodeBlock),
     Table(TableBlock),
     Formula(FormulaBlock),
+    Picture(PictureBlock),
     Details(DetailsBlock),
+    Rule(gtk::Separator),
+}
+
+impl Block {
+    fn new(kind: SegmentKind, name: &str, context: &WidgetContext) -> Self {
+        match kind {
+            SegmentKind::Prose { .. } => {
+                let prose = Prose::new(&context.tags, &context.links);
+                accessible::set_label(prose.widget(), name);
+                // A card is measured before its text was ever seen.
+                let laid_out = LaidOut::new(prose.widget());
+                Self::Prose(prose, laid_out)
+            }
+            SegmentKind::Code => {
+                let uses = context.uses();
+                Self::Code(CodeBlock::new(&context.tags, &context.code_blocks, uses, None))
+            }
+            SegmentKind::Table => {
+                Self::Table(TableBlock::new(&context.links, context.uses().copied))
+            }
+            SegmentKind::Formula => {
+                Self::Formula(FormulaBlock::new(&context.tags, context.uses().copied))
+            }
+            SegmentKind::Picture => Self::Picture(PictureBlock::new(context)),
+            SegmentKind::Details => Self::Details(DetailsBlock::new(context)),
+            SegmentKind::Rule => Self::Rule(gtk::Separator::new(gtk::Orientation::Horizontal)),
+        }
+    }
+
+    fn widget(&self) -> gtk::Widget {
+        match self {
+            Self::Prose(_, laid_out) => laid_out.widget().clone().upcast(),
+            Self::Code(code) => code.widget().clone().upcast(),
+            Self::Table(table) => table.widget().clone().upcast(),
+            Self::Formula(formula) => formula.widget().clone().upcast(),
+            Self::Picture(picture) => picture.widget().clone().upcast(),
+            Self::Details(details) => details.widget().clone().upcast(),
+            Self::Rule(line) => line.clone().upcast(),
+        }
+    }
+
+    /// Shows these pieces in the widget that there is. Whether it is one for them.
+    fn update(&self, pieces: &[Piece], grows: bool) -> bool {
+        match (self, pieces) {
+            (Self::Prose(prose, laid_out), [Piece::Line(_), ..]) => {
+                if prose.update(pieces) {
+                    // Tab leads to links and to what can be answered.
+                    prose.widget().set_focusable(prose.has_links());
+                    laid_out.measure_again();
+                }
+            }
+            (Self::Code(code), [Piece::Code(piece)]) => {
+                code.update(piece, grows);
+            }
+            (Self::Table(table), [Piece::Grid(grid)]) => {
+                table.update(grid);
+            }
+            (Self::Formula(formula), [Piece::Formula(piece)]) => {
+                formula.update(piece);
+            }
+            (Self::Picture(picture), [Piece::Picture(piece)]) => {
+                picture.update(piece);
+            }
+            (Self::Details(details), [Piece::Details(piece)]) => {
+                details.update(piece, grows);
+            }
+            (Self::Rule(_), [Piece::Rule(_)]) => {}
+            _ => return false,
+        }
+        true
+    }
 }
 
 impl RichText {
     /// Shows this text, whose accessible name is `name`.
     pub fn new(text: &str, name: &str, context: &WidgetContext) -> Self {
-        let reply = ReplyText::of(text);
         let root = gtk::Box::new(gtk::Orientation::Vertical, GAP);
-        let mut blocks = Vec::new();
-        for (at, segment) in reply.segments().iter().enumerate() {
-            match (segment.kind, reply.pieces(at)) {
-                (SegmentKind::Prose { .. }, pieces) => {
-                    let prose = Prose::new(&context.tags, &context.links);
-                    prose.update(pieces);
-                    let view = prose.widget();
-                    accessible::set_label(view, name);
-                    // Tab leads to links and to what can be answered.
-                    view.set_focusable(prose.has_links());
-                    // A card is measured before its text was ever seen.
-                    let laid_out = LaidOut::new(view);
-                    root.append(laid_out.widget());
-                    blocks.push(Block::Prose(prose, laid_out));
-                }
-                (SegmentKind::Code, [Piece::Code(piece)]) => {
-                    let code =
-                        CodeBlock::new(&context.tags, &context.code_blocks, context.uses(), None);
-                    code.update(piece, false);
-                    root.append(code.widget());
-                    blocks.push(Block::Code(code));
-                }
-                (SegmentKind::Table, [Piece::Grid(grid)]) => {
-                    let table = TableBlock::new(&context.links, context.uses().copied);
-                    table.update(grid);
-                    root.append(table.widget());
-                    blocks.push(Block::Table(table));
-                }
-                (SegmentKind::Formula, [Piece::Formula(piece)]) => {
-                    let formula = FormulaBlock::new(&context.tags, context.uses().copied);
-                    formula.update(piece);
-                    root.append(formula.widget());
-                    blocks.push(Block::Formula(formula));
-                }
-                (SegmentKind::Picture, [Piece::Picture(piece)]) => {
-                    let picture = PictureBlock::new(context);
-                    picture.update(piece);
-                    root.append(picture.widget());
-                }
-                (SegmentKind::Details, [Piece::Details(piece)]) => {
-                    let details = DetailsBlock::new(context);
-                    details.update(piece);
-                    root.append(details.widget());
-                    blocks.push(Block::Details(details));
-                }
-                _ => root.append(&gtk::Separator::new(gtk::Orientation::Horizontal)),
-            }
-        }
-        Self { root, spoken: spoken(&reply), blocks }
+        let (name, context) = (name.to_owned(), context.clone());
+        let mut rich = Self { root, name, context, blocks: Vec::new() };
+        rich.update(text, false);
+        rich
     }
 
-    /// The text as a screen reader says it: without the signs of Markdown, in one line.
-    pub fn spoken(&self) -> &str {
-        &self.spoken
+    /// Shows this text; `grows`: whether more of it may come. Widgets of what stays stay.
+    pub fn update(&mut self, text: &str, grows: bool) {
+        let reply = ReplyText::of(text);
+        for (at, segment) in reply.segments().iter().enumerate() {
+            let pieces = reply.pieces(at);
+            if self.blocks.get(at).is_some_and(|block| block.update(pieces, grows)) {
+                continue;
+            }
+            self.truncate(at);
+            let block = Block::new(segment.kind, &self.name, &self.context);
+            block.update(pieces, grows);
+            self.root.append(&block.widget());
+            self.blocks.push(block);
+        }
+        self.truncate(reply.segments().len());
+    }
+
+    fn truncate(&mut self, len: usize) {
+        for block in self.blocks.drain(len.min(self.blocks.len())..) {
+            self.root.remove(&block.widget());
+        }
     }
 
     /// The widget.
@@ -115,7 +160,7 @@ impl RichText {
                 Block::Code(code) => code.recolour(),
                 Block::Formula(formula) => formula.recolour(),
                 Block::Details(details) => details.recolour(tags),
-                Block::Table(_) => {}
+                Block::Table(_) | Block::Picture(_) | Block::Rule(_) => {}
             }
         }
     }
@@ -130,7 +175,7 @@ impl RichText {
                 }
                 Block::Table(table) => table.mark_files(),
                 Block::Details(details) => details.mark_files(),
-                Block::Code(_) | Block::Formula(_) => {}
+                Block::Code(_) | Block::Formula(_) | Block::Picture(_) | Block::Rule(_) => {}
             }
         }
     }

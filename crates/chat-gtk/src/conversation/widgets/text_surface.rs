@@ -166,6 +166,11 @@ impl TextSurface<'_> {
         self.view().map(|view| view.buffer().cursor_position() as usize)
     }
 
+    /// Whether its caret is on a link.
+    pub fn is_on_link(&self) -> bool {
+        matches!(self, Self::Prose(prose) if prose.is_on_link())
+    }
+
     /// Whether a widget is its text.
     pub fn has(&self, widget: &gtk::Widget) -> bool {
         match self {

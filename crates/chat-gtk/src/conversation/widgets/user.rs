@@ -4,6 +4,7 @@ mod fold;
 mod markdown;
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use gettextrs::gettext;
 use gtk::pango;
@@ -20,6 +21,7 @@ use crate::conversation::widgets::position::RowPosition;
 use crate::conversation::widgets::report::{AGENT, ReportCard};
 use crate::conversation::widgets::tags::Tags;
 use crate::conversation::widgets::text_surface::TextSurface;
+use crate::pictures::Source;
 use crate::wrap::wrap;
 use crate::{accessible, adaptive_pair, attached_text};
 use fold::Fold;
@@ -41,7 +43,7 @@ pub struct UserMessage {
     root: gtk::Widget,
     text: Option<Text>,
     /// Its text, where that is Markdown.
-    markdown: Option<Markdown>,
+    markdown: Option<Rc<Markdown>>,
     /// What folds a long one.
     fold: Option<Fold>,
     restore: Option<Restore>,
@@ -74,7 +76,9 @@ impl UserMessage {
         let mut commands = Vec::new();
         for part in &message.parts {
             match part {
-                Part::Image { data, .. } => pictures.push(context.pictures.button(data).upcast()),
+                Part::Image { data, .. } => {
+                    pictures.push(context.pictures.button(Source::Data(Arc::clone(data))).upcast());
+                }
                 Part::File { name, text } => files.push(file_chip(name, text).upcast()),
                 Part::Command(command) => commands.push(command),
                 // A report has its card.
@@ -96,9 +100,9 @@ impl UserMessage {
                 report: None,
             };
         }
-        let markdown = said.map(|said| Markdown::new(said, context));
+        let markdown = said.map(|said| Rc::new(Markdown::new(said, context)));
         let (said, text) = bubble(if markdown.is_some() { "" } else { &text }, &chips);
-        if markdown.as_ref().is_some_and(Markdown::has_table) {
+        if markdown.as_ref().is_some_and(|markdown| markdown.has_table()) {
             said.set_halign(gtk::Align::Fill);
         }
         let shown = markdown.as_ref().map(|markdown| markdown.widget().clone().upcast());
@@ -107,7 +111,9 @@ impl UserMessage {
             if shown.parent().is_some() {
                 said.remove(&shown);
             }
-            let fold = Fold::new(&shown, &context.hold);
+            let more = markdown.clone().filter(|markdown| markdown.has_more());
+            let rest = more.map(|more| Box::new(move || more.draw_rest()) as Box<dyn FnOnce()>);
+            let fold = Fold::new(&shown, &context.hold, rest);
             said.prepend(fold.button());
             said.prepend(fold.widget());
             fold

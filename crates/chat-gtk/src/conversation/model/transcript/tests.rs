@@ -234,3 +234,23 @@ fn versions_of_a_message_are_not_those_of_its_replies() {
     assert_eq!(places, [Some(2), None]);
     assert_eq!(transcript.entries[0].shown_kinds(), [RowKind::User, RowKind::OwnLine]);
 }
+
+#[test]
+fn no_other_version_can_be_shown_while_a_request_is_at_work() {
+    let asked = Message::text(Role::User, None, "Apples");
+    let mut transcript = Transcript::of(&snapshot(vec![asked.clone(), reply_of("Yes", None)]));
+    transcript.set_siblings(&[vec![MessageId::new(), asked.id]]);
+    let held = |transcript: &Transcript| -> Vec<bool> {
+        transcript.entries.iter().map(|entry| entry.is_held).collect()
+    };
+    transcript.stage = Stage::Idle;
+    transcript.hold_versions();
+    assert_eq!(held(&transcript), [false, false]);
+    transcript.stage = Stage::Streaming;
+    transcript.hold_versions();
+    assert_eq!(held(&transcript), [true, false], "only where there are others");
+    assert!(transcript.entries[0].dirty);
+    transcript.stage = Stage::Idle;
+    transcript.hold_versions();
+    assert_eq!(held(&transcript), [false, false]);
+}

@@ -25,8 +25,8 @@ struct Inner {
     arrow: gtk::Image,
     title: gtk::Label,
     shown: RefCell<Option<Details>>,
-    /// How many letters its text has.
-    letters: Cell<usize>,
+    /// How many letters its text has, once somebody asked.
+    letters: Cell<Option<usize>>,
     /// What is inside, while it is open.
     body: RefCell<Option<RichText>>,
     context: WidgetContext,
@@ -73,26 +73,33 @@ impl DetailsBlock {
         &self.inner.root
     }
 
-    /// Shows this part. Whether anything changed.
-    pub fn update(&self, details: &Details) -> bool {
+    /// Shows this part; `grows`: whether more of it may come. Whether anything changed.
+    pub fn update(&self, details: &Details, grows: bool) -> bool {
         if self.inner.shown.borrow().as_ref() == Some(details) {
             return false;
         }
         let summary =
             if details.summary.is_empty() { gettext("Details") } else { details.summary.clone() };
         self.inner.title.set_text(&summary);
-        self.inner.shown.replace(Some(details.clone()));
-        let text = piece_text(&Piece::Details(details.clone()));
-        self.inner.letters.set(text.chars().count());
-        if self.inner.close() {
-            self.inner.open();
+        // A child that is no label gives a button no name.
+        accessible::set_label(&self.inner.button, &summary);
+        self.inner.letters.set(None);
+        if let Some(body) = &mut *self.inner.body.borrow_mut() {
+            body.update(&details.source, grows);
         }
+        self.inner.shown.replace(Some(details.clone()));
         true
     }
 
     /// How many letters its text has, with what is inside.
     pub fn letter_count(&self) -> usize {
-        self.inner.letters.get()
+        self.inner.letters.get().unwrap_or_else(|| {
+            let shown = self.inner.shown.borrow().clone();
+            let text = shown.map(|details| piece_text(&Piece::Details(details)));
+            let count = text.map_or(0, |text| text.chars().count());
+            self.inner.letters.set(Some(count));
+            count
+        })
     }
 
     /// Opens it, if it is not.

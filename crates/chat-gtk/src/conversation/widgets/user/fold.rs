@@ -1,6 +1,6 @@
 //! Folds what is long to its first lines, with a button that shows the rest.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use gettextrs::gettext;
@@ -20,12 +20,18 @@ pub struct Fold {
     root: gtk::Box,
     button: gtk::Button,
     open: Rc<Cell<bool>>,
+    /// Draws what is not drawn yet, where that is so.
+    rest: Rc<RefCell<Option<DrawRest>>>,
 }
 
+type DrawRest = Box<dyn FnOnce()>;
+
 impl Fold {
-    /// Folds a text, if it is long. `hold` keeps what is seen in its place while it opens.
-    pub fn new(text: &gtk::Widget, hold: &Rc<dyn Fn()>) -> Self {
+    /// Folds a text, if it is long. `hold` keeps what is seen in its place while it opens; `rest` draws what is not drawn
+    /// before that.
+    pub fn new(text: &gtk::Widget, hold: &Rc<dyn Fn()>, rest: Option<DrawRest>) -> Self {
         let open = Rc::<Cell<bool>>::default();
+        let rest = Rc::new(RefCell::new(rest));
         let root = gtk::Box::builder().overflow(gtk::Overflow::Hidden).build();
         root.append(text);
         let button = gtk::Button::builder()
@@ -33,16 +39,21 @@ impl Fold {
             .visible(false)
             .css_classes(["flat", "caption"])
             .build();
-        let fold = Self { root, button, open };
-        let layout = Folded { open: Rc::clone(&fold.open), button: fold.button.downgrade() };
+        let fold = Self { root, button, open, rest };
+        let layout = Folded {
+            open: Rc::clone(&fold.open),
+            rest: Rc::clone(&fold.rest),
+            button: fold.button.downgrade(),
+        };
         fold.root.set_layout_manager(Some(layout::manager(layout)));
         fold.show();
         let (weak, hold) = (fold.root.downgrade(), Rc::clone(hold));
-        let open = Rc::clone(&fold.open);
+        let (open, rest) = (Rc::clone(&fold.open), Rc::clone(&fold.rest));
         fold.button.connect_clicked(move |button| {
             if let Some(root) = weak.upgrade() {
                 hold();
-                let fold = Self { root, button: button.clone(), open: Rc::clone(&open) };
+                let (open, rest) = (Rc::clone(&open), Rc::clone(&rest));
+                let fold = Self { root, button: button.clone(), open, rest };
                 fold.set_open(!fold.open.get());
             }
         });
@@ -66,6 +77,9 @@ impl Fold {
 
     fn set_open(&self, open: bool) {
         if self.open.replace(open) != open {
+            if let Some(draw) = self.rest.take().filter(|_| open) {
+                draw();
+            }
             self.show();
             self.root.queue_resize();
         }
@@ -81,6 +95,7 @@ impl Fold {
 /// As tall as the first lines.
 struct Folded {
     open: Rc<Cell<bool>>,
+    rest: Rc<RefCell<Option<DrawRest>>>,
     button: gtk::glib::WeakRef<gtk::Button>,
 }
 
@@ -104,7 +119,7 @@ impl Layout for Folded {
         let Some(child) = widget.first_child() else { return };
         let all = height_of(&child, width);
         child.size_allocate(&gtk::Allocation::new(0, 0, width, all.max(height)), -1);
-        let is_long = shown(&child, all) < all;
+        let is_long = shown(&child, all) < all || self.rest.borrow().is_some();
         if let Some(button) = self.button.upgrade().filter(|it| it.get_visible() != is_long) {
             // Widgets must not change their size while sizes are being given out.
             gtk::glib::idle_add_local_once(move || button.set_visible(is_long));
@@ -131,7 +146,7 @@ mod tests {
         let fold_of = |lines: usize| {
             let label = gtk::Label::new(Some(&"word\n".repeat(lines)));
             let hold: Rc<dyn Fn()> = Rc::new(|| {});
-            Fold::new(label.upcast_ref(), &hold)
+            Fold::new(label.upcast_ref(), &hold, None)
         };
         let (short, long) = (fold_of(8), fold_of(60));
         let column = gtk::Box::new(gtk::Orientation::Vertical, 0);
@@ -148,6 +163,27 @@ mod tests {
         until("all of it", || long.widget().height() > 2 * folded);
         long.button().emit_clicked();
         until("its first lines", || long.widget().height() == folded);
+        window.destroy();
+    }
+
+    #[gtk::test]
+    fn what_is_not_drawn_is_drawn_once_it_is_opened() {
+        crate::init();
+        let text = gtk::Box::new(gtk::Orientation::Vertical, 0);
+        text.append(&gtk::Label::new(Some("the first words")));
+        let (hold, all): (Rc<dyn Fn()>, _) = (Rc::new(|| {}), text.clone());
+        let rest = move || all.append(&gtk::Label::new(Some("and more")));
+        let fold = Fold::new(text.upcast_ref(), &hold, Some(Box::new(rest)));
+        let column = gtk::Box::new(gtk::Orientation::Vertical, 0);
+        column.append(fold.widget());
+        column.append(fold.button());
+        let window = gtk::Window::builder().child(&column).build();
+        window.present();
+        until("the button of a short text", || fold.button().is_mapped());
+        assert_eq!(text.observe_children().n_items(), 1);
+        fold.button().emit_clicked();
+        assert_eq!(text.observe_children().n_items(), 2);
+        until("no button, since all is seen", || !fold.button().is_visible());
         window.destroy();
     }
 }

@@ -1,9 +1,13 @@
 //! Draws the Markdown that a person wrote, by the widgets that show replies, and as wide as its text.
 
+use std::cell::{Cell, OnceCell, RefCell};
+use std::rc::Rc;
+
 use gettextrs::gettext;
 use gtk::glib;
 use gtk::prelude::*;
 
+use super::LONG;
 use crate::accessible;
 use crate::conversation::model::hits::Hit;
 use crate::conversation::model::reply::{ReplyText, SegmentKind};
@@ -26,72 +30,161 @@ use crate::markdown::flow::Piece;
 const GAP: i32 = 8;
 /// What lists and the ends of lines need besides the letters, in pixels.
 const ROOM: i32 = 48;
+/// A line with more letters is as wide as the conversation in any case, in bytes.
+const WIDEST: usize = 400;
 
-/// Markdown that does not change.
+/// Markdown that does not change. Of a long text the rest is drawn once somebody wants to see it.
 pub struct Markdown {
     root: gtk::Box,
-    blocks: Vec<Block>,
+    first: Vec<Block>,
+    rest: OnceCell<Vec<Block>>,
+    /// What is not drawn yet.
+    undrawn: RefCell<Vec<(SegmentKind, Vec<Piece>)>>,
+    has_table: bool,
+    /// What is marked.
+    marked: RefCell<(Vec<Hit>, Option<usize>, MatchColours)>,
+    context: WidgetContext,
 }
 
 enum Block {
-    Prose(Prose, LaidOut),
-    Code(CodeBlock),
+    Prose(Prose, LaidOut, TextWidth),
+    Code(CodeBlock, TextWidth),
     Table(TableBlock, Vec<Piece>),
     Formula(FormulaBlock),
     /// What has no text.
-    Still,
+    Still(gtk::Widget),
+}
+
+impl Block {
+    fn new(kind: SegmentKind, pieces: &[Piece], context: &WidgetContext) -> Self {
+        match (kind, pieces) {
+            (SegmentKind::Prose { .. }, pieces) => {
+                let prose = Prose::new(&context.tags, &context.links);
+                prose.update(pieces);
+                let view = prose.widget();
+                accessible::set_label(view, &gettext("Your Message"));
+                let laid_out = LaidOut::new(view);
+                let width = TextWidth::new(laid_out.widget(), view, first_lines(pieces));
+                Self::Prose(prose, laid_out, width)
+            }
+            (SegmentKind::Code, [Piece::Code(piece)]) => {
+                let code =
+                    CodeBlock::new(&context.tags, &context.code_blocks, context.uses(), None);
+                code.update(piece, false);
+                let width = TextWidth::new(code.widget(), code.text_view(), first_lines(pieces));
+                Self::Code(code, width)
+            }
+            (SegmentKind::Table, pieces) => {
+                let table = TableBlock::new(&context.links, context.uses().copied);
+                if let [Piece::Grid(grid)] = pieces {
+                    table.update(grid);
+                }
+                Self::Table(table, pieces.to_vec())
+            }
+            (SegmentKind::Formula, [Piece::Formula(piece)]) => {
+                let formula = FormulaBlock::new(&context.tags, context.uses().copied);
+                formula.update(piece);
+                Self::Formula(formula)
+            }
+            (SegmentKind::Picture, [Piece::Picture(piece)]) => {
+                let picture = PictureBlock::new(context);
+                picture.update(piece);
+                Self::Still(picture.widget().clone().upcast())
+            }
+            _ => Self::Still(gtk::Separator::new(gtk::Orientation::Horizontal).upcast()),
+        }
+    }
+
+    fn widget(&self) -> &gtk::Widget {
+        match self {
+            Self::Prose(_, _, width) | Self::Code(_, width) => width.root.upcast_ref(),
+            Self::Table(table, _) => table.widget().upcast_ref(),
+            Self::Formula(formula) => formula.widget().upcast_ref(),
+            Self::Still(widget) => widget,
+        }
+    }
+
+    /// Marks those of these places that are in this segment, and nothing else.
+    fn highlight(&self, at: usize, hits: &[Hit], current: Option<usize>, colours: MatchColours) {
+        let (mut of_block, mut now) = (Vec::new(), None);
+        for (index, hit) in hits.iter().enumerate() {
+            let Some((_, within)) = hit.cell.filter(|(segment, _)| *segment == at) else {
+                continue;
+            };
+            if current == Some(index) {
+                now = Some(of_block.len());
+            }
+            let cell = match self {
+                Self::Table(_, pieces) => cell_at(pieces, within),
+                _ => None,
+            };
+            of_block.push(Hit { cell, ..hit.clone() });
+        }
+        match self {
+            Self::Prose(prose, ..) => {
+                highlight_buffer(&prose.widget().buffer(), &of_block, now, colours);
+            }
+            Self::Code(code, _) => {
+                highlight_buffer(&code.text_view().buffer(), &of_block, now, colours);
+            }
+            Self::Table(table, _) => table.highlight(&of_block, now, colours),
+            Self::Formula(formula) => formula.highlight(&of_block, now, colours),
+            Self::Still(_) => {}
+        }
+    }
 }
 
 impl Markdown {
-    /// Shows this text.
+    /// Shows this text, or its beginning.
     pub fn new(text: &ReplyText, context: &WidgetContext) -> Self {
         let root = gtk::Box::new(gtk::Orientation::Vertical, GAP);
-        let blocks = text.segments().iter().enumerate().map(|(at, segment)| {
-            match (segment.kind, text.pieces(at)) {
-                (SegmentKind::Prose { .. }, pieces) => {
-                    let prose = Prose::new(&context.tags, &context.links);
-                    prose.update(pieces);
-                    let view = prose.widget();
-                    accessible::set_label(view, &gettext("Your Message"));
-                    let laid_out = LaidOut::new(view);
-                    root.append(&as_wide(laid_out.widget(), view, lines(pieces)));
-                    Block::Prose(prose, laid_out)
-                }
-                (SegmentKind::Code, [Piece::Code(piece)]) => {
-                    let code =
-                        CodeBlock::new(&context.tags, &context.code_blocks, context.uses(), None);
-                    code.update(piece, false);
-                    root.append(&as_wide(code.widget(), code.text_view(), piece.text.clone()));
-                    Block::Code(code)
-                }
-                (SegmentKind::Table, pieces) => {
-                    let table = TableBlock::new(&context.links, context.uses().copied);
-                    if let [Piece::Grid(grid)] = pieces {
-                        table.update(grid);
-                    }
-                    root.append(table.widget());
-                    Block::Table(table, pieces.to_vec())
-                }
-                (SegmentKind::Formula, [Piece::Formula(piece)]) => {
-                    let formula = FormulaBlock::new(&context.tags, context.uses().copied);
-                    formula.update(piece);
-                    root.append(formula.widget());
-                    Block::Formula(formula)
-                }
-                (SegmentKind::Picture, [Piece::Picture(piece)]) => {
-                    let picture = PictureBlock::new(context);
-                    picture.update(piece);
-                    root.append(picture.widget());
-                    Block::Still
-                }
-                _ => {
-                    root.append(&gtk::Separator::new(gtk::Orientation::Horizontal));
-                    Block::Still
-                }
+        let (mut first, mut undrawn, mut letters) = (Vec::new(), Vec::new(), 0);
+        for (at, segment) in text.segments().iter().enumerate() {
+            let pieces = text.pieces(at);
+            if letters > LONG {
+                undrawn.push((segment.kind, pieces.to_vec()));
+                continue;
             }
-        });
-        let blocks = blocks.collect();
-        Self { root, blocks }
+            letters += length(pieces);
+            let block = Block::new(segment.kind, pieces, context);
+            root.append(block.widget());
+            first.push(block);
+        }
+        let has_table = text.segments().iter().any(|segment| segment.kind == SegmentKind::Table);
+        Self {
+            root,
+            first,
+            rest: OnceCell::new(),
+            undrawn: RefCell::new(undrawn),
+            has_table,
+            marked: RefCell::default(),
+            context: context.clone(),
+        }
+    }
+
+    /// Whether some of it is not drawn yet.
+    pub fn has_more(&self) -> bool {
+        !self.undrawn.borrow().is_empty()
+    }
+
+    /// Draws the rest.
+    pub fn draw_rest(&self) {
+        let undrawn = self.undrawn.take();
+        if undrawn.is_empty() {
+            return;
+        }
+        let rest = undrawn.iter().map(|(kind, pieces)| Block::new(*kind, pieces, &self.context));
+        let rest = self.rest.get_or_init(|| rest.collect());
+        let (hits, current, colours) = &*self.marked.borrow();
+        for (at, block) in rest.iter().enumerate() {
+            self.root.append(block.widget());
+            block.highlight(self.first.len() + at, hits, *current, *colours);
+        }
+    }
+
+    /// All that is drawn.
+    fn blocks(&self) -> impl Iterator<Item = &Block> {
+        self.first.iter().chain(self.rest.get().into_iter().flatten())
     }
 
     /// The widget.
@@ -99,132 +192,164 @@ impl Markdown {
         &self.root
     }
 
-    /// What shows its text, block by block.
+    /// What shows its text, block by block, as far as it is drawn.
     pub fn surfaces(&self) -> Vec<TextSurface<'_>> {
         fn surface(block: &Block) -> TextSurface<'_> {
             match block {
-                Block::Prose(prose, _) => TextSurface::Prose(prose),
-                Block::Code(code) => TextSurface::Code(code),
+                Block::Prose(prose, ..) => TextSurface::Prose(prose),
+                Block::Code(code, _) => TextSurface::Code(code),
                 Block::Table(table, _) => TextSurface::Table(table),
                 Block::Formula(formula) => TextSurface::Formula(formula),
-                Block::Still => TextSurface::Still,
+                Block::Still(_) => TextSurface::Still,
             }
         }
-        self.blocks.iter().map(surface).collect()
+        self.blocks().map(surface).collect()
     }
 
     /// Whether a table in it needs all the room.
     pub fn has_table(&self) -> bool {
-        self.blocks.iter().any(|block| matches!(block, Block::Table(..)))
+        self.has_table
     }
 
     /// Gives its first text the keyboard. Whether there is one.
     pub fn focus(&self) -> bool {
-        self.blocks.iter().any(|block| match block {
-            Block::Prose(prose, _) => prose.widget().grab_focus(),
-            Block::Code(code) => code.text_view().grab_focus(),
-            Block::Table(..) | Block::Formula(_) | Block::Still => false,
+        self.blocks().any(|block| match block {
+            Block::Prose(prose, ..) => prose.widget().grab_focus(),
+            Block::Code(code, _) => code.text_view().grab_focus(),
+            Block::Table(..) | Block::Formula(_) | Block::Still(_) => false,
         })
     }
 
     /// Marks what was found, and nothing else.
     pub fn highlight(&self, hits: &[Hit], current: Option<usize>, colours: MatchColours) {
-        for (at, block) in self.blocks.iter().enumerate() {
-            let (mut of_block, mut now) = (Vec::new(), None);
-            for (index, hit) in hits.iter().enumerate() {
-                let Some((_, within)) = hit.cell.filter(|(segment, _)| *segment == at) else {
-                    continue;
-                };
-                if current == Some(index) {
-                    now = Some(of_block.len());
-                }
-                let cell = match block {
-                    Block::Table(_, pieces) => cell_at(pieces, within),
-                    _ => None,
-                };
-                of_block.push(Hit { cell, ..hit.clone() });
-            }
-            match block {
-                Block::Prose(prose, _) => {
-                    highlight_buffer(&prose.widget().buffer(), &of_block, now, colours);
-                }
-                Block::Code(code) => {
-                    highlight_buffer(&code.text_view().buffer(), &of_block, now, colours);
-                }
-                Block::Table(table, _) => table.highlight(&of_block, now, colours),
-                Block::Formula(formula) => formula.highlight(&of_block, now, colours),
-                Block::Still => {}
-            }
+        if self.has_more() {
+            self.marked.replace((hits.to_vec(), current, colours));
+        }
+        for (at, block) in self.blocks().enumerate() {
+            block.highlight(at, hits, current, colours);
         }
     }
 
     /// Where a place stands in the row.
     pub fn position(&self, hit: &Hit, row: &gtk::Widget) -> Option<RowPosition> {
         let (segment, within) = hit.cell?;
-        match self.blocks.get(segment)? {
-            Block::Prose(prose, _) => {
+        match self.blocks().nth(segment)? {
+            Block::Prose(prose, ..) => {
                 Some(RowPosition::in_text(prose.widget(), row, hit.letters.start))
             }
-            Block::Code(code) => {
+            Block::Code(code, _) => {
                 Some(RowPosition::in_text(code.text_view(), row, hit.letters.start))
             }
             Block::Table(table, pieces) => {
                 let cell = table.cell(cell_at(pieces, within)?)?;
                 Some(RowPosition::in_label(&cell, row, hit.bytes.start))
             }
-            Block::Formula(_) | Block::Still => None,
+            Block::Formula(_) | Block::Still(_) => None,
         }
     }
 
     /// Takes the theme's colours and measures.
     pub fn recolour(&self, tags: &Tags) {
-        for block in &self.blocks {
+        for block in self.blocks() {
             match block {
-                Block::Prose(prose, laid_out) => {
+                Block::Prose(prose, laid_out, width) => {
                     prose.recolour(tags);
                     laid_out.measure_again();
+                    width.measure_again();
                 }
-                Block::Code(code) => code.recolour(),
+                Block::Code(code, width) => {
+                    code.recolour();
+                    width.measure_again();
+                }
                 Block::Formula(formula) => formula.recolour(),
-                Block::Table(..) | Block::Still => {}
+                Block::Table(..) | Block::Still(_) => {}
             }
         }
     }
 
     /// The project has other files.
     pub fn mark_files(&self) {
-        for block in &self.blocks {
+        for block in self.blocks() {
             match block {
-                Block::Prose(prose, _) => prose.mark_files(),
+                Block::Prose(prose, ..) => prose.mark_files(),
                 Block::Table(table, _) => table.mark_files(),
-                Block::Code(_) | Block::Formula(_) | Block::Still => {}
+                Block::Code(..) | Block::Formula(_) | Block::Still(_) => {}
             }
         }
     }
 }
 
-/// The lines of prose, as they are typed.
-fn lines(pieces: &[Piece]) -> String {
+/// How long the text of a segment is, in bytes.
+fn length(pieces: &[Piece]) -> usize {
+    pieces
+        .iter()
+        .map(|piece| match piece {
+            Piece::Line(line) => line.runs.iter().map(|run| run.text.len()).sum(),
+            Piece::Code(code) => code.text.len(),
+            Piece::Grid(grid) => {
+                let runs = grid.rows.iter().flatten().flatten();
+                runs.map(|run| run.text.len()).sum()
+            }
+            _ => 0,
+        })
+        .sum()
+}
+
+/// The first lines of a text as they are typed: enough to know how wide it is.
+fn first_lines(pieces: &[Piece]) -> String {
     let mut out = String::new();
-    for piece in pieces {
-        let Piece::Line(line) = piece else { continue };
-        out.extend(line.runs.iter().map(|run| run.text.as_str()));
+    let mut add = |line: &str| {
+        if out.len() > LONG {
+            return false;
+        }
+        out.push_str(&line[..line.floor_char_boundary(WIDEST)]);
         out.push('\n');
+        true
+    };
+    for piece in pieces {
+        let goes_on = match piece {
+            Piece::Line(line) => {
+                let text: String = line.runs.iter().map(|run| run.text.as_str()).collect();
+                add(&text)
+            }
+            Piece::Code(code) => code.text.lines().all(&mut add),
+            _ => true,
+        };
+        if !goes_on {
+            break;
+        }
     }
     out
 }
 
 /// A block that wants to be as wide as the lines of its text: a `TextView` wants nothing.
-fn as_wide(block: &impl IsA<gtk::Widget>, text: &gtk::TextView, lines: String) -> gtk::Box {
-    let root = gtk::Box::new(gtk::Orientation::Vertical, 0);
-    root.append(block);
-    root.set_layout_manager(Some(layout::manager(AsWide { text: text.downgrade(), lines })));
-    root
+struct TextWidth {
+    root: gtk::Box,
+    /// The width of the lines, in pixels, once it was measured.
+    known: Rc<Cell<Option<i32>>>,
+}
+
+impl TextWidth {
+    fn new(block: &impl IsA<gtk::Widget>, text: &gtk::TextView, lines: String) -> Self {
+        let root = gtk::Box::new(gtk::Orientation::Vertical, 0);
+        root.append(block);
+        let known = Rc::<Cell<_>>::default();
+        let layout = AsWide { text: text.downgrade(), lines, known: Rc::clone(&known) };
+        root.set_layout_manager(Some(layout::manager(layout)));
+        Self { root, known }
+    }
+
+    /// Measures again: the font may have changed.
+    fn measure_again(&self) {
+        self.known.set(None);
+        self.root.queue_resize();
+    }
 }
 
 struct AsWide {
     text: glib::WeakRef<gtk::TextView>,
     lines: String,
+    known: Rc<Cell<Option<i32>>>,
 }
 
 impl Layout for AsWide {
@@ -240,9 +365,28 @@ impl Layout for AsWide {
             return (height, height);
         }
         let (least, wanted) = width_of(&child);
-        // In the letters of the text itself.
         let Some(text) = self.text.upgrade() else { return (least, wanted) };
-        let lines = text.create_pango_layout(Some(&self.lines));
-        (least, wanted.max(lines.pixel_size().0 + ROOM))
+        let width = self.known.get().unwrap_or_else(|| {
+            // In the letters of the text itself.
+            text.create_pango_layout(Some(&self.lines)).pixel_size().0
+        });
+        self.known.set(Some(width));
+        (least, wanted.max(width + ROOM))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_the_beginning_of_a_long_text_is_measured() {
+        let width_of = |text: &str| first_lines(ReplyText::of(text).pieces(0));
+        assert_eq!(width_of("```\na\nbc\n```"), "a\nbc\n");
+        assert_eq!(width_of("some **words**"), "some words\n");
+        let lines = width_of(&format!("```\n{}```", "a line of code\n".repeat(20_000)));
+        assert!((LONG..2 * LONG).contains(&lines.len()), "{}", lines.len());
+        let line = width_of(&format!("```\n{}\n```", "word".repeat(20_000)));
+        assert_eq!(line.len(), WIDEST + 1);
     }
 }

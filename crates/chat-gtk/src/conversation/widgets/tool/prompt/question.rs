@@ -9,7 +9,7 @@ use chat_core::message::{Answer, ApprovalId, Question};
 use chat_presentation::words::visible;
 
 use super::{AnswerDrafts, Answered, WidgetContext, head, keep_draft, label};
-use crate::conversation::widgets::rich_text::RichText;
+use crate::conversation::widgets::rich_text::{RichText, plain};
 use crate::{accessible, adaptive_pair};
 
 /// Fills a card with it. Gives the card's name, what has the keyboard first, and the question's text.
@@ -20,7 +20,8 @@ pub fn fill(
     answered: &Answered,
 ) -> (String, gtk::Widget, RichText) {
     let drafts: &Rc<AnswerDrafts> = &context.drafts;
-    let rich = RichText::new(&visible(&question.text), &gettext("Question"), context);
+    let text = visible(&question.text);
+    let rich = RichText::new(&text, &gettext("Question"), context);
     root.append(&head("dialog-question-symbolic", rich.widget()));
 
     let mut first = None;
@@ -66,5 +67,5 @@ pub fn fill(
     });
     keep_draft(drafts, id, &entry);
     root.append(&adaptive_pair::words(&entry, &adaptive_pair::buttons(&skip, &send)));
-    (rich.spoken().to_owned(), first.unwrap_or_else(|| entry.upcast()), rich)
+    (plain(&text), first.unwrap_or_else(|| entry.upcast()), rich)
 }

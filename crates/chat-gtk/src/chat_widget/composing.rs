@@ -61,6 +61,12 @@ impl ChatWidget {
             }
             Used::Pages(wanted) => self.mentions.fetch_pages(wanted),
             Used::Files(wanted) => self.attaching.read(wanted),
+            Used::Pasted { id, what } => {
+                let is_lost = what.is_none();
+                if self.composer.pasted(id, what) && is_lost {
+                    self.handle.output(Output::Note(composer::not_pasted()));
+                }
+            }
             Used::Pictures => self.show_hint(),
             Used::ChooseFiles => self.choose_files(),
             Used::Note(words) => self.handle.output(Output::Note(words)),

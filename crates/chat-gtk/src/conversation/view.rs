@@ -379,12 +379,12 @@ impl Inner {
     }
 }
 
-/// What opening a link means: an address outside, or what is a file of the project at this moment.
 /// What is said of where a link leads. A picture in its own address may have megabytes.
 fn named_address(address: &str) -> String {
     if is_picture_address(address) { gettext("Open Image") } else { visible_address(address) }
 }
 
+/// What opening a link means: an address outside, or what is a file of the project at this moment.
 fn opening(address: &str, files: &Files) -> Option<Output> {
     if is_safe_address(address) {
         return Some(Output::OpenLink(address.to_owned()));

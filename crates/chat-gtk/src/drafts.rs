@@ -77,10 +77,10 @@ impl Drafts {
     }
 
     /// What was to be read for a draft has come; none if it could not be had. Whether a draft waited for it.
-    pub(crate) fn file_came(&mut self, id: u64, what: Option<Pinned>) -> bool {
+    pub(crate) fn file_came(&mut self, id: u64, what: Option<&Pinned>) -> bool {
         let changed = self.written.iter().find_map(|(fid, draft)| {
             let mut draft = draft.clone();
-            draft.file_came(id, what.clone()).then(|| (fid.clone(), draft))
+            draft.file_came(id, what.cloned()).then(|| (fid.clone(), draft))
         });
         changed.is_some_and(|(fid, draft)| self.set(fid.as_ref(), &draft))
     }

@@ -229,7 +229,7 @@ impl ChatComposer {
             let (PendingInput::Sent(written) | PendingInput::Left(written)) = next;
             written.file_came(id, what.clone())
         });
-        let came = is_pending || self.drafts.file_came(id, what);
+        let came = is_pending || self.drafts.file_came(id, what.as_ref());
         self.write();
         came
     }

@@ -205,7 +205,7 @@ mod tests {
         let mut drafts = Drafts::default();
         drafts.set(None, &written(unread(waits)));
         // The clipboard hands it over while another draft is before the user.
-        assert!(drafts.file_came(7, Some(unread(source()))));
+        assert!(drafts.file_came(7, Some(&unread(source()))));
         assert!(!drafts.file_came(8, None));
         drafts.unwritten().write(folder.path()).unwrap();
         let pins = std::fs::read_to_string(folder.path().join("new.json")).unwrap();

@@ -157,7 +157,7 @@ impl Inner {
 
     fn ask_where(self: Rc<Self>) {
         let window = self.context.window.upgrade();
-        let parent = window.as_ref().map(|window| window.upcast_ref());
+        let parent = window.as_ref().map(Cast::upcast_ref);
         file_dialog::ask_where(
             parent,
             &gettext("Export Rules"),

@@ -75,6 +75,40 @@ async fn several_chats_are_deleted_at_once_and_undone_at_once() -> Result<()> {
 }
 
 #[tokio::test]
+async fn a_key_for_the_shown_chat_leaves_other_selected_chats_alone() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples", "Bread", "Cheese"]).await?;
+    window.focus_list().await?;
+    window.keys(&["space", "shift+Down"]).await?;
+    window.find(named("2 chats selected")).await?;
+    window.shows("You said: Bread").await?;
+    window.keys(&["ctrl+shift+d"]).await?;
+    window.find(named("Pinned").role(Role::Label)).await?;
+    window.find(named("1 chat selected")).await?;
+    until("the shown chat alone on top", || async {
+        Ok(order(&window, ["Bread", "Cheese"]).await?.then_some(()))
+    })
+    .await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn deleted_chats_come_back_with_the_one_that_was_shown() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples", "Bread", "Cheese"]).await?;
+    window.focus_list().await?;
+    window.keys(&["space", "shift+Down", "Delete"]).await?;
+    window.find(named("2 chats deleted")).await?;
+    window.shows("You said: Apples").await?;
+    window.click(named("Undo")).await?;
+    window.find(named("Cheese").under("Chats")).await?;
+    window.shows("You said: Bread").await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn a_chat_comes_back_from_the_trash() -> Result<()> {
     let stage = Stage::new().await?;
     let window = stage.window().await?;

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 use chat_testkit::server::{Gate, Script};
-use chat_testkit::ui::{Role, State, Widget, named, state};
+use chat_testkit::ui::{Role, State, Widget, containing, named, state};
 
 use crate::stage::Stage;
 
@@ -122,6 +122,30 @@ async fn a_chat_is_forked_and_a_deleted_message_comes_back() -> Result<()> {
     right_click(&stage, &reply).await?;
     window.click(named("Fork into New Chat").role(Role::Label)).await?;
     window.find(named("Apples (copy)").under("Chats")).await?;
+    window.shows("You said: Apples").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn deleted_messages_come_back_once_the_reply_is_over_that_was_in_the_way() -> Result<()> {
+    let stage = Stage::new().await?;
+    let gate = Gate::new();
+    stage.server.when("Pears", Script::new().text("Once upon ").gate(&gate).text("a time"));
+    let window = stage.ready().await?;
+    window.say("Apples").await?;
+    window.shows("You said: Apples").await?;
+    let own = window.find(named("Apples").role(Role::Label).under("Conversation")).await?;
+    right_click(&stage, &own).await?;
+    window.click(named("Delete From Here").role(Role::Label)).await?;
+    window.find(named("2 messages deleted")).await?;
+    window.say("Pears").await?;
+    window.shows("Once upon").await?;
+    window.click(named("Undo")).await?;
+    window.find(containing("Couldn’t bring the messages back")).await?;
+    gate.open();
+    window.shows("a time").await?;
+    window.gone(named("Stop")).await?;
+    window.click(named("Undo")).await?;
     window.shows("You said: Apples").await?;
     window.close().await
 }

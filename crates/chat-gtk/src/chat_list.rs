@@ -141,8 +141,9 @@ impl Component for ChatList {
                     manager.sessions().rename(&fid, &title).await
                 });
             }
-            Input::Act(act, fid) => self.act(act, fid, view, &sender),
-            Input::WithMarked(act) => self.act_with_marked(act, view, &sender),
+            Input::Act(act, fid) => self.act(act, self.meant(fid), view, &sender),
+            Input::ActAlone(act, fid) => self.act(act, vec![fid], view, &sender),
+            Input::WithMarked(act) => self.act(act, self.model.marked(), view, &sender),
             Input::SetArchived { chats, archived } => {
                 self.set_archived(chats, archived, &sender);
             }

@@ -45,6 +45,7 @@ use chat_core::manager::Manager;
 use chat_core::message::{Fid, MessageId};
 use chat_core::permission::Mode;
 use chat_core::session::EmptySession;
+use chat_core::settings::Zoom;
 use chat_presentation::diagnostics::Diagnostics;
 use gtk::glib;
 use gtk::prelude::*;
@@ -111,6 +112,8 @@ pub struct ChatWidget {
     reading: reading_positions::ReadingPositions,
     /// The mode that new chats begin with.
     default_mode: Mode,
+    /// The size of texts, and how wide the conversation becomes, as the settings had them last.
+    sizes: Option<(Zoom, i32)>,
     editor_context: EditorContext,
     agents: AgentBar,
     background: BackgroundCommands,
@@ -228,6 +231,7 @@ impl Component for ChatWidget {
             regenerates: None,
             reading: reading_positions::ReadingPositions::load(init.projects),
             default_mode: Mode::default(),
+            sizes: None,
             editor_context: EditorContext::new(init.open_files),
             agents,
             background,

@@ -36,6 +36,7 @@ pub(crate) use attached::{Attached, Source, Unread};
 use buttons::{attach_button, round_button, row_of};
 use chips::Chips;
 pub(crate) use chips::{Along, Chip};
+pub(crate) use copied_files::not_pasted;
 pub(crate) use keys::connect as connect_send_keys;
 pub(crate) use pinning::icon;
 pub(crate) use plain_words::PlainWords;
@@ -69,6 +70,8 @@ pub(crate) enum Output {
     Pages(Vec<String>),
     /// Exactly these files are to be attached and were not read yet.
     Files(Vec<Unread>),
+    /// This was pasted under this id into a message that has left the field; none if it could not be had.
+    Pasted { id: u64, what: Option<Pinned> },
     /// Pictures go with the message now, or none do any more.
     Pictures,
     /// The user wants to choose files to attach.

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use chat_core::message::Fid;
 use serde::Deserialize;
 
-use crate::composer::{Pin, Written};
+use crate::composer::{Pin, Pinned, Written};
 use attachments::Kept;
 
 /// The name of the new chat's file; no fid looks like it.
@@ -106,6 +106,15 @@ impl Drafts {
             None => draft,
         };
         lock(&self.unwritten.drafts).insert(fid, kept);
+    }
+
+    /// What was to be read for a draft has come; none if it could not be had. Whether a draft waited for it.
+    pub(crate) fn file_came(&mut self, id: u64, what: Option<&Pinned>) -> bool {
+        let changed = self.written.iter().find_map(|(fid, draft)| {
+            let mut draft = draft.clone();
+            draft.file_came(id, what.cloned()).then(|| (fid.clone(), draft))
+        });
+        changed.is_some_and(|(fid, draft)| self.set(fid.as_ref(), &draft))
     }
 
     /// Whether anything was typed since the start.
@@ -219,9 +228,9 @@ fn write_pins(folder: &Path, fid: Option<&Fid>, draft: &Written) -> std::io::Res
         // A pin that cannot be serialized, because its path is not valid text, must not prevent the
         // others.
         let entry = match Kept::of(pin) {
-            Some((kept, attached)) => {
-                attachments::keep(folder, attached)?;
-                unused.remove(&attached.key);
+            Some(kept) => {
+                attachments::keep(folder, &kept, &pin.what)?;
+                unused.remove(kept.name());
                 serde_json::to_value(kept)
             }
             None => serde_json::to_value(&**pin),
@@ -291,7 +300,7 @@ fn file(folder: &Path, fid: Option<&Fid>, kind: &str) -> PathBuf {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::composer::{Pinned, PlainWords};
+    use crate::composer::PlainWords;
 
     fn text(text: &str) -> Written {
         Written::text(text)

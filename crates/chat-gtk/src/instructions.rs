@@ -4,7 +4,7 @@ use adw::prelude::*;
 use gettextrs::gettext;
 use relm4::gtk::glib;
 
-use crate::preferences::close_with_escape;
+use crate::close_keys::close_with_escape;
 use crate::{accessible, nested_scroll};
 
 /// The height of the dialog without its fields, in pixels.

@@ -31,7 +31,7 @@ use lazy::Lazy;
 use models::ModelsPage;
 use permissions::PermissionsPage;
 use rows::{PreferencesContext, switch_row};
-pub(crate) use rows::{close_with_escape, icon_button, plain_row};
+pub(crate) use rows::{icon_button, plain_row};
 
 use crate::instructions::{self, Instructions};
 use crate::models::adding;

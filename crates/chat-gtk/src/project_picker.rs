@@ -10,7 +10,7 @@ use gettextrs::gettext;
 use gtk::glib;
 use relm4::gtk::prelude::*;
 
-use crate::{accessible, popover, projects};
+use crate::{accessible, file_dialog, popover, projects};
 
 /// How many letters of the folder's name are always visible; the maximum follows.
 const LEAST: i32 = 4;
@@ -217,16 +217,7 @@ impl Inner {
             .modal(true)
             .build();
         chooser.set_transient_for(parent.as_ref());
-        // Keeps the dialog alive until it is answered.
-        let alive = RefCell::new(Some(chooser.clone()));
-        chooser.connect_response(move |chooser, response| {
-            alive.take();
-            let folder = chooser.file().and_then(|file| file.path());
-            if let (gtk::ResponseType::Accept, Some(folder)) = (response, folder) {
-                then(folder);
-            }
-        });
-        chooser.show();
+        file_dialog::ask_paths(&chooser, move |folders| folders.into_iter().for_each(&then));
     }
 }
 

@@ -9,39 +9,28 @@ use super::view::View;
 use super::{Act, ChatList, Command};
 
 impl ChatList {
-    /// The chats that a command for one of them is about: all that are marked, if it is one of these.
-    fn meant(&self, fid: Fid) -> Vec<Fid> {
+    /// The chats that a command in the list for one of them is about: all that are marked, if it is one of these.
+    pub(super) fn meant(&self, fid: Fid) -> Vec<Fid> {
         let marked = self.model.marked();
         if marked.contains(&fid) { marked } else { vec![fid] }
     }
 
-    /// Does something with a chat, and with all marked ones if it is one of them.
-    pub(super) fn act(&mut self, act: Act, fid: Fid, view: &View, sender: &ComponentSender<Self>) {
-        let meant = self.meant(fid);
-        self.act_with(act, meant, view, sender);
-    }
-
-    /// Does something with the marked chats.
-    pub(super) fn act_with_marked(
+    /// Does something with chats. They are marked no more; others stay so.
+    pub(super) fn act(
         &mut self,
         act: Act,
+        chats: Vec<Fid>,
         view: &View,
         sender: &ComponentSender<Self>,
     ) {
-        self.act_with(act, self.model.marked(), view, sender);
-    }
-
-    fn act_with(&mut self, act: Act, chats: Vec<Fid>, view: &View, sender: &ComponentSender<Self>) {
+        self.model.unmark(&chats);
+        self.mark_anchor = None;
         match act {
             Act::Pin => self.toggle_pins(chats, sender),
             Act::Archive => self.toggle_archived(chats, view, sender),
-            Act::Delete => {
-                for fid in chats {
-                    self.delete(fid, view, sender);
-                }
-            }
+            Act::Delete => self.delete(chats, view, sender),
         }
-        self.unmark(view);
+        self.show_marks(view);
     }
 
     /// Pins chats; if all of them are pinned, unpins them.
@@ -58,11 +47,11 @@ impl ChatList {
     /// Archives chats; if all of them are archived, moves them back to the list.
     fn toggle_archived(&mut self, chats: Vec<Fid>, view: &View, sender: &ComponentSender<Self>) {
         let archived = !self.all(&chats, |chat| chat.archived.is_some());
+        // What is so already is left alone, so that Undo leaves it alone, too.
+        let chats = self.model.not_yet(chats, archived);
         let title = chats.first().and_then(|fid| self.model.title(fid)).unwrap_or_default();
         if archived && self.query.is_empty() {
-            for fid in &chats {
-                self.keep_keyboard(fid, view, sender);
-            }
+            self.keep_keyboard(&chats, view, sender);
         }
         let Some(manager) = self.manager.clone() else { return };
         sender.oneshot_command(async move {

@@ -27,21 +27,24 @@ pub(super) struct Reopening {
 }
 
 impl ChatList {
-    /// Moves a chat to the trash. If it is the current one, its neighbor or a new chat takes its place.
-    pub(super) fn delete(&mut self, fid: Fid, view: &View, sender: &ComponentSender<Self>) {
-        let was_shown = self.shown.as_ref() == Some(&fid);
-        self.keep_keyboard(&fid, view, sender);
-        if was_shown {
+    /// Moves chats to the trash. If the current one is among them, its neighbor or a new chat takes its place.
+    pub(super) fn delete(&mut self, chats: Vec<Fid>, view: &View, sender: &ComponentSender<Self>) {
+        let shown = self.shown.clone().filter(|shown| chats.contains(shown));
+        self.keep_keyboard(&chats, view, sender);
+        if let Some(fid) = shown {
             let successor = self.shown.clone().filter(|shown| *shown != fid);
-            self.reopening = Some(Reopening { fid: fid.clone(), successor });
+            self.reopening = Some(Reopening { fid, successor });
         }
-        let (Some(manager), Some(title)) = (self.manager.clone(), self.model.title(&fid)) else {
-            return;
-        };
-        sender.oneshot_command(async move {
-            let result = delete(&manager, &fid).await;
-            Command::Deleted { fid, title, result }
-        });
+        for fid in chats {
+            let (Some(manager), Some(title)) = (self.manager.clone(), self.model.title(&fid))
+            else {
+                continue;
+            };
+            sender.oneshot_command(async move {
+                let result = delete(&manager, &fid).await;
+                Command::Deleted { fid, title, result }
+            });
+        }
     }
 
     /// A chat was not deleted: it is shown again if the list went on to its neighbor.
@@ -74,13 +77,16 @@ impl ChatList {
         }
     }
 
-    /// If the current chat is deleted or archived with a key in the list, the focus moves to the next row.
-    pub(super) fn keep_keyboard(&mut self, fid: &Fid, view: &View, sender: &ComponentSender<Self>) {
-        if !view.has_keyboard() || self.shown.as_ref() != Some(fid) {
-            return;
-        }
-        let beside = self.model.beside(fid);
-        let Some(beside) = beside else { return };
+    /// If the current chat is among those that are deleted or archived with a key in the list, the focus moves to
+    /// the next row that stays.
+    pub(super) fn keep_keyboard(
+        &mut self,
+        going: &[Fid],
+        view: &View,
+        sender: &ComponentSender<Self>,
+    ) {
+        let shown = self.shown.as_ref().filter(|fid| view.has_keyboard() && going.contains(fid));
+        let Some(beside) = shown.and_then(|fid| self.model.beside(fid, going)) else { return };
         self.shown = Some(beside.clone());
         self.model.select(self.shown.as_ref());
         view.focus_row(&beside);

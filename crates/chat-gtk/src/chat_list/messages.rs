@@ -43,6 +43,8 @@ pub(crate) enum Input {
     /// Does this with a chat, and with all that are marked if it is one of them. What is deleted or
     /// archived is reported, so that it can be undone.
     Act(Act, Fid),
+    /// Does the same with this chat alone, whatever is marked.
+    ActAlone(Act, Fid),
     /// Moves archived chats back to the list, or the other way round.
     SetArchived {
         chats: Vec<Fid>,

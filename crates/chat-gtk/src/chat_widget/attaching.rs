@@ -1,6 +1,5 @@
 //! Reads the files that are attached to a message, a few at a time, and says which cannot be.
 
-use std::cell::RefCell;
 use std::collections::{HashMap, VecDeque};
 use std::path::PathBuf;
 
@@ -8,13 +7,13 @@ use chat_core::attachment::AttachmentReader;
 use chat_core::error::{AttachmentFault, Error, Kind};
 use chat_presentation::words::{fill, sentence};
 use gettextrs::{gettext, ngettext};
-use gtk::gio;
 use relm4::gtk::prelude::*;
 use tokio::sync::oneshot;
 
 use super::handle::Handle;
 use super::messages;
 use crate::composer::{Attached, Source, Unread};
+use crate::file_dialog;
 
 /// So many files are read at once: each is in memory while it is.
 const AT_ONCE: usize = 3;
@@ -70,7 +69,7 @@ impl Attaching {
 
     pub(super) fn update(&mut self, msg: Msg) -> Option<Output> {
         let Msg::Read { id, result } = msg;
-        // Of one that nobody waits for any more nothing is said.
+        // Nobody waits for it any more, so nothing is said about it.
         let (path, _) = self.running.remove(&id)?;
         let read = match result {
             Ok(read) => Some(*read),
@@ -162,15 +161,5 @@ pub(super) fn choose(parent: Option<&gtk::Window>, then: impl Fn(Vec<PathBuf>) +
         .modal(true)
         .build();
     chooser.set_transient_for(parent);
-    // Keeps the dialog alive until it is answered.
-    let alive = RefCell::new(Some(chooser.clone()));
-    chooser.connect_response(move |chooser, response| {
-        alive.take();
-        if response == gtk::ResponseType::Accept {
-            let files = chooser.files();
-            let files = files.iter::<gio::File>().filter_map(Result::ok);
-            then(files.filter_map(|file| file.path()).collect());
-        }
-    });
-    chooser.show();
+    file_dialog::ask_paths(&chooser, then);
 }

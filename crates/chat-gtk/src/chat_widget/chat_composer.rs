@@ -14,7 +14,7 @@ use chat_core::message::Fid;
 use gtk::glib;
 
 use super::handle::Handle;
-use crate::composer::{Along, Composer, PlainWords, Written};
+use crate::composer::{Along, Composer, Pinned, PlainWords, Written};
 use crate::conversation::as_quote;
 use crate::drafts::{self, Drafts, Unwritten};
 use ending::Ending;
@@ -241,6 +241,18 @@ impl ChatComposer {
             self.field.set_content(self.drafts.get(fid));
         }
         self.write();
+    }
+
+    /// What was pasted into a message that was left meanwhile has come; none if it could not be had. Whether the
+    /// message is still there.
+    pub(super) fn pasted(&mut self, id: u64, what: Option<Pinned>) -> bool {
+        let is_pending = self.pending.iter_mut().any(|next| {
+            let (PendingInput::Sent(written) | PendingInput::Left(written)) = next;
+            written.file_came(id, what.clone())
+        });
+        let came = is_pending || self.drafts.file_came(id, what.as_ref());
+        self.write();
+        came
     }
 
     /// Whether the person has switched to a chat that is not shown yet.

@@ -66,6 +66,12 @@ impl ChatWidget {
                 }
                 self.attaching.read(wanted);
             }
+            Used::Pasted { id, what } => {
+                let is_lost = what.is_none();
+                if self.composer.pasted(id, what) && is_lost {
+                    self.handle.output(Output::Note(composer::not_pasted()));
+                }
+            }
             Used::Pictures => self.show_hint(),
             Used::ChooseFiles => self.choose_files(),
             Used::Note(words) => self.handle.output(Output::Note(words)),

@@ -260,12 +260,15 @@ impl ChatWidget {
         self.conversation.set_enter_sends(settings.ui.enter_sends);
         self.composer.field().set_while_busy(settings.chat.while_busy);
         self.model.take_settings(&settings);
-        if let Some(display) = gtk::gdk::Display::default() {
-            appearance::set_zoom(&display, settings.ui.zoom);
+        let (zoom, width) = (settings.ui.zoom, appearance::column_width(&settings.ui));
+        // All that is shown is measured again, which most changes of settings are no reason for.
+        if self.sizes.replace((zoom, width)) != Some((zoom, width)) {
+            if let Some(display) = gtk::gdk::Display::default() {
+                appearance::set_zoom(&display, zoom);
+            }
+            self.conversation.set_width(width);
+            self.layout.set_width(width);
         }
-        let width = appearance::column_width(&settings.ui);
-        self.conversation.set_width(width);
-        self.layout.set_width(width);
         // A new chat in sight follows them, as long as nothing else was chosen for it.
         let before = std::mem::replace(&mut self.default_mode, settings.permissions.mode);
         if let ShownChat::New(session) = &mut self.shown

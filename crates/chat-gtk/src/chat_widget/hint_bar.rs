@@ -15,6 +15,7 @@ use relm4::gtk::prelude::*;
 use super::handle::Handle;
 use super::messages;
 use super::shown_chat::ShownChat;
+use crate::models::words::connection;
 use crate::{accessible, adaptive_pair};
 
 /// The model that Natter brings along so that anything answers at all.
@@ -29,8 +30,8 @@ enum Hint {
     NoAnswer(String),
     /// The chat is temporary.
     Temporary,
-    /// The model of this title cannot see the attached pictures; another one can.
-    NoVision(String, Option<ModelRef>),
+    /// This model cannot see the attached pictures; another one can.
+    NoVision(NoVision),
     /// The model is a tiny one for trying out, of this title.
     Tiny(String),
 }
@@ -58,8 +59,8 @@ impl Hint {
         if failure.is_some() {
             return failure.filter(|words| said != Some(words)).map(Self::NoAnswer);
         }
-        if let Some(NoVision { model, other }) = no_vision {
-            return Some(Self::NoVision(title(&model), other));
+        if let Some(no_vision) = no_vision {
+            return Some(Self::NoVision(no_vision));
         }
         if temporary {
             return Some(Self::Temporary);
@@ -74,6 +75,20 @@ pub(super) struct NoVision {
     pub(super) model: ModelRef,
     /// One that can, if one is known.
     pub(super) other: Option<ModelRef>,
+}
+
+impl NoVision {
+    /// What the button says that leads to another model. One of another server is named with that: the chat goes there.
+    fn button(&self) -> String {
+        let Some(other) = &self.other else { return gettext("Choose a Model") };
+        let values = [("model", &*title(other)), ("connection", &*connection(&other.connection))];
+        let text = if other.connection == self.model.connection {
+            gettext("Use {model}")
+        } else {
+            gettext("Use {model} ({connection})")
+        };
+        words::fill(&text, &values)
+    }
 }
 
 /// Whether this is the tiny model that is there for trying out.
@@ -246,17 +261,17 @@ impl HintBar {
         let Some(hint) = hint else { return };
         let has_no_vision = matches!(hint, Hint::NoVision(..));
         let (icon, words, can_act, can_improve) = match hint {
-            Hint::NoVision(model, other) => {
-                let label = match &other {
-                    Some(other) => {
-                        words::fill(&gettext("Use {model}"), &[("model", &title(other))])
-                    }
-                    None => gettext("Choose a Model"),
-                };
+            Hint::NoVision(no_vision) => {
+                let label = no_vision.button();
                 self.seeing.set_label(&label);
-                self.other.replace(other);
-                let words =
-                    words::fill(&gettext("{model} can’t see images."), &[("model", &model)]);
+                self.seeing.set_tooltip_text(Some(&label));
+                // Two long names have no room in a narrow window.
+                if let Some(words) = self.seeing.child().and_downcast::<gtk::Label>() {
+                    words.set_ellipsize(gtk::pango::EllipsizeMode::Middle);
+                }
+                let values = [("model", &*title(&no_vision.model))];
+                let words = words::fill(&gettext("{model} can’t see images."), &values);
+                self.other.replace(no_vision.other);
                 ("dialog-information-symbolic", words, false, false)
             }
             Hint::InUse => ("changes-prevent-symbolic", in_use(), false, false),
@@ -316,9 +331,19 @@ mod tests {
                 ..Facts::default()
             })
         };
-        assert_eq!(of(None), Some(Hint::NoVision("SmolLM2 135M".to_owned(), None)));
+        assert_eq!(of(None), no_vision().map(Hint::NoVision));
         let no_answer = Some("Nothing answers.".to_owned());
         assert!(matches!(of(no_answer), Some(Hint::NoAnswer(_))));
+    }
+
+    #[test]
+    fn a_model_of_another_server_is_named_with_it() {
+        let button = |connection| {
+            let other = Some(ModelRef::new(connection, "qwen3-vl"));
+            NoVision { model: ModelRef::new("Ollama", "qwen3"), other }.button()
+        };
+        assert_eq!(button("Ollama"), "Use qwen3-vl");
+        assert_eq!(button("OpenAI"), "Use qwen3-vl (OpenAI)");
     }
 
     #[test]

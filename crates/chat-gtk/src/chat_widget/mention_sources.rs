@@ -205,7 +205,7 @@ impl MentionSources {
         match msg {
             Msg::Found(query, found) => self.gather(&query, |gathered| gathered.add_found(found)),
             Msg::Chats(query, chats) => self.gather(&query, |gathered| gathered.add_chats(chats)),
-            // Of one that nobody waits for any more nothing is said.
+            // Nobody waits for it any more, so nothing is said about it.
             Msg::Page { url, result } => {
                 self.pages.remove(&url).map(|_| Output::Page { url, result })
             }

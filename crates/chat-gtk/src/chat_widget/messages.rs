@@ -229,6 +229,13 @@ pub enum Output {
     MessageRemoved(RemovedMessage),
     /// Messages were deleted: this offers to bring them back.
     MessagesDeleted(DeletedInChat),
+    /// Deleted messages could not be brought back now: this offers to try it again.
+    MessagesNotRestored {
+        /// The messages.
+        deleted: DeletedInChat,
+        /// What hinders it, and what to do about that.
+        why: String,
+    },
     /// Nothing waits for an answer in the chat that is shown, though the person asks for it.
     NothingAsked,
     /// Something to say in passing.

@@ -149,8 +149,7 @@ impl ModelBar {
         entry.map(|entry| entry.info.capabilities).unwrap_or_default()
     }
 
-    /// The model of this chat if it is known that it cannot see pictures, and one that can: a favourite, or of the
-    /// same connection, or any.
+    /// The model of this chat if it is known that it cannot see pictures, and one that can.
     pub(super) fn no_vision(&self, shown: &ShownChat) -> Option<NoVision> {
         let model = shown.model()?;
         if self.capabilities(Some(model)).vision != Some(false) {
@@ -162,9 +161,7 @@ impl ModelBar {
             let can = entry.info.capabilities;
             can.vision == Some(true) && can.chat != Some(false)
         });
-        let other = seeing.map(|entry| entry.model).min_by_key(|other| {
-            (!favourites.contains(other), other.connection != model.connection)
-        });
+        let other = best_instead(model, seeing.map(|entry| entry.model), &favourites);
         Some(NoVision { model: model.clone(), other })
     }
 
@@ -274,5 +271,35 @@ impl ModelBar {
                 move |settings: &mut Settings| settings.ui.set_favourite(&model, favourite);
             manager.settings().change(change).await.map(drop)
         });
+    }
+}
+
+/// The one of these models that answers best in place of another one: of the same connection, so that the chat goes to
+/// no other server unasked, and a favourite.
+fn best_instead(
+    model: &ModelRef,
+    others: impl Iterator<Item = ModelRef>,
+    favourites: &[ModelRef],
+) -> Option<ModelRef> {
+    others.min_by_key(|other| (other.connection != model.connection, !favourites.contains(other)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chat_stays_with_its_server_where_that_has_a_model_for_it() {
+        let [local, other, favourite, cloud] =
+            [("Ollama", "a"), ("Ollama", "b"), ("Ollama", "c"), ("OpenAI", "d")]
+                .map(|(connection, name)| ModelRef::new(connection, name));
+        let best = |others: &[&ModelRef], favourites: &[&ModelRef]| {
+            let favourites: Vec<_> = favourites.iter().copied().cloned().collect();
+            best_instead(&local, others.iter().copied().cloned(), &favourites)
+        };
+        assert_eq!(best(&[&cloud, &other], &[&cloud]), Some(other.clone()));
+        assert_eq!(best(&[&cloud, &other, &favourite], &[&favourite]), Some(favourite));
+        assert_eq!(best(&[&cloud], &[]), Some(cloud));
+        assert_eq!(best(&[], &[]), None);
     }
 }

@@ -36,6 +36,8 @@ pub(super) enum Msg {
     Forked { fid: Fid, result: Result<Fid> },
     /// Messages were deleted, or could not be.
     Deleted { fid: Fid, result: Result<DeletedMessages> },
+    /// Deleted messages came back, or could not.
+    Undeleted { deleted: DeletedInChat, result: Result<()> },
     /// An answer came in time, or did not.
     Answered { fid: Fid, ask: ApprovalId, result: Result<bool> },
     /// A message that waited was taken out of the chat; none was sent meanwhile.
@@ -245,10 +247,13 @@ impl SessionRequests {
         });
     }
 
-    /// Brings deleted messages back.
+    /// Brings deleted messages back. Where that fails it is told, so that it can be tried again.
     pub(super) fn restore(&self, deleted: DeletedInChat) {
-        let DeletedInChat { fid, deleted } = deleted;
-        self.run(fid, async move |manager, fid| manager.messages().restore(&fid, deleted).await);
+        let Some(manager) = self.manager.clone() else { return };
+        self.handle.spawn(async move {
+            let result = manager.messages().restore(&deleted.fid, deleted.deleted.clone()).await;
+            Msg::Undeleted { deleted, result }
+        });
     }
 
     /// Shows the branch of this message.
@@ -376,6 +381,15 @@ impl SessionRequests {
             Msg::Deleted { fid, result: Ok(deleted) } => {
                 let deleted = DeletedInChat { fid, deleted };
                 self.handle.output(messages::Output::MessagesDeleted(deleted));
+                None
+            }
+            Msg::Undeleted { deleted, result } => {
+                if let Err(error) = result
+                    && !is_gone(&error)
+                {
+                    let why = words::sentence(&error);
+                    self.handle.output(messages::Output::MessagesNotRestored { deleted, why });
+                }
                 None
             }
             Msg::Answered { fid, ask, result } => {

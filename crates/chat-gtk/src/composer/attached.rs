@@ -35,13 +35,13 @@ pub(crate) struct Unread {
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) enum Source {
     File(PathBuf),
-    /// What has no file. A draft keeps it once it was read.
-    #[serde(skip)]
+    /// What has no file.
     Bytes {
         name: String,
+        #[serde(with = "as_base64")]
         data: Arc<[u8]>,
     },
-    /// The clipboard is still handing it over.
+    /// The clipboard is still handing it over: there is nothing to be kept yet.
     #[serde(skip)]
     Clipboard {
         name: String,
@@ -66,17 +66,62 @@ impl Source {
     }
 }
 
+/// Bytes as text in JSON.
+mod as_base64 {
+    use std::sync::Arc;
+
+    use gtk::glib;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub(super) fn serialize<S: Serializer>(data: &Arc<[u8]>, out: S) -> Result<S::Ok, S::Error> {
+        out.serialize_str(&glib::base64_encode(data))
+    }
+
+    pub(super) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Arc<[u8]>, D::Error> {
+        Ok(glib::base64_decode(&String::deserialize(from)?).into())
+    }
+}
+
+impl Unread {
+    /// The checksum under which drafts keep what is nowhere else; none where a file has it. Takes a moment for much.
+    pub(crate) fn key(&self) -> Option<String> {
+        match &self.source {
+            // It is another one than that of the same once it was read.
+            Source::Bytes { name, data } => Some(checksum(&[b"unread", name.as_bytes(), data])),
+            Source::File(_) | Source::Clipboard { .. } => None,
+        }
+    }
+}
+
+/// The checksum of these parts.
+fn checksum(parts: &[&[u8]]) -> String {
+    let mut key = glib::Checksum::new(glib::ChecksumType::Sha256).expect("GLib knows SHA-256");
+    for part in parts {
+        key.update(part);
+    }
+    key.string().unwrap_or_default()
+}
+
+/// What was to be read under this id is this now; none if it could not be had. Whether one of the pins waited for it.
+fn take_in(pins: &mut Vec<Arc<Pin>>, id: u64, what: Option<Pinned>) -> bool {
+    let is_it = |pin: &Arc<Pin>| pin.unread().is_some_and(|unread| unread.id == id);
+    let Some(at) = pins.iter().position(is_it) else { return false };
+    match what {
+        Some(what) => pins[at] = Arc::new(Pin { what, ..Pin::clone(&pins[at]) }),
+        None => drop(pins.remove(at)),
+    }
+    true
+}
+
 impl Attached {
     /// Computes the checksum, which takes a moment for a large file.
     pub(crate) fn new(read: ReadAttachment) -> Self {
-        let mut key = glib::Checksum::new(glib::ChecksumType::Sha256).expect("GLib knows SHA-256");
-        key.update(read.name.as_bytes());
-        match &read.attachment {
-            Attachment::Image { data, .. } => key.update(data),
-            Attachment::File { text, .. } => key.update(text.as_bytes()),
-            Attachment::Command(command) => key.update(command.text.as_bytes()),
-        }
-        Self { key: key.string().unwrap_or_default(), read }
+        let content: &[u8] = match &read.attachment {
+            Attachment::Image { data, .. } => data,
+            Attachment::File { text, .. } => text.as_bytes(),
+            Attachment::Command(command) => command.text.as_bytes(),
+        };
+        Self { key: checksum(&[read.name.as_bytes(), content]), read }
     }
 
     /// What is sent, under this name.
@@ -97,11 +142,6 @@ impl Pin {
             Pinned::Unread(unread) => Some(unread),
             _ => None,
         }
-    }
-
-    /// Whether the clipboard is still handing it over.
-    pub(super) fn is_on_clipboard(&self) -> bool {
-        self.unread().is_some_and(|unread| matches!(unread.source, Source::Clipboard { .. }))
     }
 
     /// The small picture of what was read.
@@ -138,6 +178,11 @@ impl Pin {
 }
 
 impl Written {
+    /// What was to be read under this id is this now; none if it could not be had. Whether it was waited for.
+    pub(crate) fn file_came(&mut self, id: u64, what: Option<Pinned>) -> bool {
+        take_in(&mut self.pins, id, what)
+    }
+
     /// The same with small pictures of its pictures, as far as they can be made.
     pub(crate) async fn with_thumbnails(mut self, reader: &AttachmentReader) -> Self {
         for pin in &mut self.pins {
@@ -186,20 +231,11 @@ impl Inner {
 
     /// What was to be read is this now; none if it could not be had.
     pub(super) fn file_came(&self, id: u64, what: Option<Pinned>) -> bool {
-        let at = {
-            let pins = self.pins.borrow();
-            pins.iter().position(|pin| pin.unread().is_some_and(|unread| unread.id == id))
-        };
-        let Some(at) = at else { return false };
-        {
-            let mut pins = self.pins.borrow_mut();
-            match what {
-                Some(what) => pins[at] = Arc::new(Pin { what, ..Pin::clone(&pins[at]) }),
-                None => drop(pins.remove(at)),
-            }
+        let came = take_in(&mut self.pins.borrow_mut(), id, what);
+        if came {
+            self.pins_changed();
         }
-        self.pins_changed();
-        true
+        came
     }
 
     fn has_pictures(&self) -> bool {

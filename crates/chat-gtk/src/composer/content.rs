@@ -51,9 +51,7 @@ impl Inner {
 
     pub(super) fn take(&self) -> Written {
         let text = self.content_text();
-        let mut pins = self.live(&text, None);
-        // What the clipboard brings later would find nothing to belong to.
-        pins.retain(|pin| !pin.is_on_clipboard());
+        let pins = self.live(&text, None);
         let written = Written { text: text.into(), pins, plain: self.plain.take() };
         self.set_content(&Written::default());
         written

@@ -60,8 +60,10 @@ impl Inner {
                 Pinned::Unread(Unread { id, source: Source::Bytes { name, data: data.into() } })
             });
             let is_lost = what.is_none();
-            if inner.file_came(id, what) && is_lost {
-                inner.tell(Output::Note(gettext("Couldn’t paste the image. Copy it again.")));
+            if !inner.file_came(id, what.clone()) {
+                inner.tell(Output::Pasted { id, what });
+            } else if is_lost {
+                inner.tell(Output::Note(not_pasted()));
             }
         });
         true
@@ -81,6 +83,11 @@ impl Inner {
             self.attach(paths.into_iter().map(Source::File).collect());
         }
     }
+}
+
+/// Says that the clipboard did not hand a picture over.
+pub(crate) fn not_pasted() -> String {
+    gettext("Couldn’t paste the image. Copy it again.")
 }
 
 /// Whether files are offered.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::{PINS, write_atomically};
-use crate::composer::{Attached, Pin, Pinned};
+use crate::composer::{Pin, Pinned};
 
 /// The folder of the files, in that of the drafts.
 const FOLDER: &str = "attachments";
@@ -27,34 +27,43 @@ pub(super) struct Kept {
 }
 
 impl Kept {
-    /// What is stored with the draft for a pin that has an attachment.
-    pub(super) fn of(pin: &Pin) -> Option<(Self, &Attached)> {
-        match &pin.what {
-            Pinned::Attached(attached) => {
-                let kept = Self { label: pin.label.clone(), kept: attached.key.clone() };
-                Some((kept, attached))
-            }
-            _ => None,
-        }
+    /// What is stored with the draft for a pin that has an attachment, read or not.
+    pub(super) fn of(pin: &Pin) -> Option<Self> {
+        let key = match &pin.what {
+            Pinned::Attached(attached) => attached.key.clone(),
+            Pinned::Unread(unread) => unread.key()?,
+            _ => return None,
+        };
+        Some(Self { label: pin.label.clone(), kept: key })
+    }
+
+    /// The name of the file.
+    pub(super) fn name(&self) -> &str {
+        &self.kept
     }
 
     /// Reads the pin again; none where its file is gone or damaged. Blocks.
     pub(super) fn read(self, folder: &Path) -> Option<Pin> {
         let json = std::fs::read(file(folder, &self.kept)).ok()?;
-        let attached = serde_json::from_slice(&json).ok()?;
-        Some(Pin { label: self.label, word: None, what: Pinned::Attached(Box::new(attached)) })
+        let attached = serde_json::from_slice(&json).map(|it| Pinned::Attached(Box::new(it)));
+        let what = attached.or_else(|_| serde_json::from_slice(&json)).ok()?;
+        Some(Pin { label: self.label, word: None, what })
     }
 }
 
-/// Writes an attachment, unless it is there. Blocks.
-pub(super) fn keep(folder: &Path, attached: &Attached) -> io::Result<()> {
-    let path = file(folder, &attached.key);
+/// Writes what a pin has, unless it is there. Blocks.
+pub(super) fn keep(folder: &Path, kept: &Kept, what: &Pinned) -> io::Result<()> {
+    let path = file(folder, &kept.kept);
     if path.exists() {
         return Ok(());
     }
-    let written = write_atomically(&path, &serde_json::to_vec(attached)?);
+    let json = match what {
+        Pinned::Attached(attached) => serde_json::to_vec(attached)?,
+        what => serde_json::to_vec(what)?,
+    };
+    let written = write_atomically(&path, &json);
     if written.is_err() {
-        // On a full disk, half of a large file would be in the way of all else.
+        // On a full disk, half of a large file would leave no room for anything else.
         let mut partial = path.into_os_string();
         partial.push(".partial");
         let _ = std::fs::remove_file(partial);
@@ -119,14 +128,16 @@ mod tests {
 
     use super::super::{Drafts, read};
     use super::*;
-    use crate::composer::{Written, text_file};
+    use crate::composer::{Attached, Source, Unread, Written, text_file};
+
+    fn pin(file: &Attached) -> Pin {
+        let what = Pinned::Attached(Box::new(file.clone()));
+        Pin { label: file.read.name.clone(), word: None, what }
+    }
 
     fn draft(text: &str, files: &[&Attached]) -> Written {
-        let pin = |file: &Attached| {
-            let what = Pinned::Attached(Box::new(file.clone()));
-            Arc::new(Pin { label: file.read.name.clone(), word: None, what })
-        };
-        Written { pins: files.iter().map(|file| pin(file)).collect(), ..Written::text(text) }
+        let pins = files.iter().map(|file| Arc::new(pin(file))).collect();
+        Written { pins, ..Written::text(text) }
     }
 
     fn files(folder: &Path) -> usize {
@@ -173,14 +184,44 @@ mod tests {
     fn what_nobody_is_about_to_need_is_pruned() {
         let folder = tempfile::tempdir().unwrap();
         let (old, young) = (text_file("a.txt", "a"), text_file("b.txt", "b"));
-        for file in [&old, &young] {
-            keep(folder.path(), file).unwrap();
+        for pin in [&old, &young].map(pin) {
+            keep(folder.path(), &Kept::of(&pin).unwrap(), &pin.what).unwrap();
         }
         let long_ago = std::time::SystemTime::now() - YOUNG * 2;
         let path = super::file(folder.path(), &old.key);
         std::fs::File::options().write(true).open(&path).unwrap().set_modified(long_ago).unwrap();
         prune(folder.path());
         assert!(!path.exists() && super::file(folder.path(), &young.key).exists());
+    }
+
+    #[test]
+    fn a_picture_that_was_not_read_yet_comes_back_to_be_read() {
+        let folder = tempfile::tempdir().unwrap();
+        let source = || Source::Bytes { name: "Pasted.png".to_owned(), data: [9; 1000].into() };
+        let unread = |source| Pinned::Unread(Unread { id: 7, source });
+        let pin = |what| Arc::new(Pin { label: "Pasted.png".to_owned(), word: None, what });
+        let written = |what| Written { pins: vec![pin(what)], ..Written::default() };
+        let waits = Source::Clipboard { name: "Pasted.png".to_owned() };
+        let mut drafts = Drafts::default();
+        drafts.set(None, &written(unread(waits)));
+        // The clipboard hands it over while another draft is before the user.
+        assert!(drafts.file_came(7, Some(&unread(source()))));
+        assert!(!drafts.file_came(8, None));
+        drafts.unwritten().write(folder.path()).unwrap();
+        let pins = std::fs::read_to_string(folder.path().join("new.json")).unwrap();
+        assert!(pins.len() < 500, "its bytes have a file of their own: {pins}");
+        let kept = read(folder.path()).remove(&None).unwrap();
+        let Pinned::Unread(Unread { source: kept, .. }) = &kept.pins[0].what else {
+            panic!("{kept:?}")
+        };
+        assert_eq!(*kept, source());
+        // Once it was read, it is not kept twice; and one that never came is gone.
+        drafts.set(None, &draft("", &[&text_file("a.txt", "a")]));
+        drafts.unwritten().write(folder.path()).unwrap();
+        assert_eq!(files(folder.path()), 1);
+        drafts.set(None, &written(unread(source())));
+        assert!(drafts.file_came(7, None));
+        assert_eq!(*drafts.get(None), Written::default());
     }
 
     #[test]

@@ -10,6 +10,7 @@ use relm4::gtk::prelude::*;
 
 use super::document::Document;
 use super::{Inner, disk};
+use crate::file_dialog;
 
 impl Inner {
     /// Asks for a path, and saves the file there.
@@ -30,13 +31,9 @@ impl Inner {
         let _ = chooser.set_current_folder(folder.map(gio::File::for_path).as_ref());
         chooser.set_current_name(&document.name());
         let (weak, document) = (Rc::downgrade(self), Rc::clone(document));
-        // Keeps the dialog alive until it is answered.
-        let alive = std::cell::RefCell::new(Some(chooser.clone()));
-        chooser.connect_response(move |chooser, response| {
-            alive.take();
-            let path = chooser.file().and_then(|file| file.path());
-            if let (gtk::ResponseType::Accept, Some(path)) = (response, path) {
-                let (weak, document) = (weak.clone(), Rc::clone(&document));
+        file_dialog::ask(&chooser, move |files| {
+            if let Some(path) = files.first().and_then(gio::File::path) {
+                let document = Rc::clone(&document);
                 glib::spawn_future_local(async move {
                     let project = document.project().to_owned();
                     let find = move || disk::called(&project, &path);
@@ -48,7 +45,6 @@ impl Inner {
             }
             document.focus();
         });
-        chooser.show();
     }
 
     /// Saves a file at the chosen path, unless that would overwrite unsaved text in another tab.

@@ -1,6 +1,5 @@
 //! Adds model files that the user chooses in a dialog or drops on a window.
 
-use std::cell::RefCell;
 use std::path::PathBuf;
 
 use adw::prelude::*;
@@ -8,9 +7,10 @@ use chat_core::manager::Manager;
 use chat_core::models::Installed;
 use chat_presentation::words::{fill, sentence};
 use gettextrs::{gettext, ngettext};
-use gtk::{gdk, gio, glib};
+use gtk::{gdk, glib};
 
 use super::words;
+use crate::file_dialog;
 
 /// Asks for files.
 pub(crate) fn choose(parent: &gtk::Window, then: impl Fn(Vec<PathBuf>) + 'static) {
@@ -30,17 +30,7 @@ pub(crate) fn choose(parent: &gtk::Window, then: impl Fn(Vec<PathBuf>) + 'static
     all.add_pattern("*");
     chooser.add_filter(&models);
     chooser.add_filter(&all);
-    // Keeps the dialog alive until it is answered.
-    let alive = RefCell::new(Some(chooser.clone()));
-    chooser.connect_response(move |chooser, response| {
-        alive.take();
-        if response == gtk::ResponseType::Accept {
-            let files = chooser.files();
-            let files = files.iter::<gio::File>().filter_map(std::result::Result::ok);
-            then(files.filter_map(|file| file.path()).collect());
-        }
-    });
-    chooser.show();
+    file_dialog::ask_paths(&chooser, then);
 }
 
 /// Accepts files that are dropped anywhere on a window, before a text field does, which would
@@ -99,7 +89,10 @@ fn welcome(added: &[Installed]) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::cell::RefCell;
     use std::rc::Rc;
+
+    use gtk::gio;
 
     use super::*;
 

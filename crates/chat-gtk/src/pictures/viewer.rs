@@ -9,7 +9,8 @@ use gettextrs::gettext;
 use gtk::{gdk, gio, glib};
 
 use super::Decoded;
-use crate::accessible;
+use crate::close_keys::close_view_with_keys;
+use crate::{accessible, file_dialog};
 
 /// How large the window is at first, in pixels.
 const SIZE: (i32, i32) = (860, 680);
@@ -44,13 +45,7 @@ pub(super) fn open(parent: Option<&gtk::Window>, shown: Option<(Rc<Decoded>, gdk
         .destroy_with_parent(true)
         .build();
     window.set_transient_for(parent);
-    let close = gtk::ShortcutController::new();
-    let closing = gtk::ShortcutAction::parse_string("action(window.close)");
-    for key in ["Escape", "<Control>w"] {
-        let trigger = gtk::ShortcutTrigger::parse_string(key);
-        close.add_shortcut(gtk::Shortcut::new(trigger, closing.clone()));
-    }
-    window.add_controller(close);
+    close_view_with_keys(&window);
     if let Some((decoded, texture)) = shown {
         Viewer::show(&window, decoded, texture);
     } else {
@@ -234,39 +229,29 @@ impl Viewer {
 
     fn save(self: &Rc<Self>) {
         let ending = if self.decoded.mime == "image/jpeg" { "jpg" } else { "png" };
-        let chooser = gtk::FileChooserNative::builder()
-            .title(gettext("Save As"))
-            .action(gtk::FileChooserAction::Save)
-            .accept_label(gettext("_Save"))
-            .transient_for(&self.window)
-            .modal(true)
-            .build();
-        chooser.set_current_name(&format!("{}.{ending}", gettext("Image")));
-        // Keeps the dialog alive until it is answered.
-        let alive = RefCell::new(Some(chooser.clone()));
+        let name = format!("{}.{ending}", gettext("Image"));
         let weak = Rc::downgrade(self);
-        chooser.connect_response(move |chooser, response| {
-            alive.take();
-            let (Some(viewer), Some(file)) = (weak.upgrade(), chooser.file()) else { return };
-            if response == gtk::ResponseType::Accept {
-                viewer.save_to(file);
-            }
-        });
-        chooser.show();
+        file_dialog::ask_where(
+            Some(self.window.upcast_ref()),
+            &gettext("Save As"),
+            &name,
+            move |file| {
+                if let Some(viewer) = weak.upgrade() {
+                    viewer.save_to(file);
+                }
+            },
+        );
     }
 
     fn save_to(self: &Rc<Self>, file: gio::File) {
         let data = self.decoded.data.to_vec();
         let toasts = self.toasts.downgrade();
         glib::spawn_future_local(async move {
-            let flags = gio::FileCreateFlags::REPLACE_DESTINATION;
-            let saved = file.replace_contents_future(data, None, false, flags).await;
-            let words = match saved {
-                Ok(_) => fill(&gettext("Saved to {file}"), &[("file", &file.parse_name())]),
-                Err((_, error)) => fill(
-                    &gettext("Couldn’t write the file: {reason}"),
-                    &[("reason", error.message())],
-                ),
+            let words = match file_dialog::write(&file, data).await {
+                Ok(()) => fill(&gettext("Saved to {file}"), &[("file", &file.parse_name())]),
+                Err(reason) => {
+                    fill(&gettext("Couldn’t write the file: {reason}"), &[("reason", &reason)])
+                }
             };
             if let Some(toasts) = toasts.upgrade() {
                 let toast = adw::Toast::new(&glib::markup_escape_text(&words));

@@ -22,7 +22,7 @@ use gtk::glib;
 use self::advanced::Advanced;
 use self::requests::Requests;
 use super::naming;
-use super::rows::close_with_escape;
+use crate::close_keys::close_with_escape;
 
 /// The protocols of a connection, in the order of the row; the first one means automatic detection.
 fn kinds() -> impl Iterator<Item = Option<ConnectionKind>> {

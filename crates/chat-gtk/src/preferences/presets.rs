@@ -7,8 +7,9 @@ use gettextrs::gettext;
 use gtk::glib;
 
 use super::editor;
-use super::rows::{close_with_escape, plain_row};
+use super::rows::plain_row;
 use crate::accessible;
+use crate::close_keys::close_with_escape;
 
 /// The dialog's size, in pixels at the default font.
 const SIZE: (i32, i32) = (420, 560);

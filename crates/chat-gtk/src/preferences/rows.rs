@@ -216,22 +216,6 @@ pub(crate) fn plain_row(title: &str, subtitle: &str) -> adw::ActionRow {
         .build()
 }
 
-/// Has Esc close a dialog.
-pub(crate) fn close_with_escape(dialog: &adw::Window) {
-    let keys = gtk::EventControllerKey::new();
-    let window = dialog.downgrade();
-    keys.connect_key_pressed(move |_, key, _, _| {
-        if key != gtk::gdk::Key::Escape {
-            return glib::Propagation::Proceed;
-        }
-        if let Some(window) = window.upgrade() {
-            window.close();
-        }
-        glib::Propagation::Stop
-    });
-    dialog.add_controller(keys);
-}
-
 /// A button with only an icon.
 pub(crate) fn icon_button(icon: &str, name: &str) -> gtk::Button {
     let button = gtk::Button::builder()

@@ -16,10 +16,10 @@ use crate::chat_list::{self, Act};
 pub(super) const ARCHIVED: &str = "is:archived ";
 
 impl Window {
-    /// Does something with the shown chat.
+    /// Does something with the shown chat, and with no other: the list may be out of sight.
     pub(super) fn arrange(&self, act: Act) {
         if let Some(fid) = self.shown.clone() {
-            self.list.emit(chat_list::Input::Act(act, fid));
+            self.list.emit(chat_list::Input::ActAlone(act, fid));
         }
     }
 

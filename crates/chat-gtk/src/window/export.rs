@@ -2,9 +2,8 @@
 
 mod together;
 
-use std::cell::RefCell;
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use adw::prelude::*;
@@ -16,6 +15,7 @@ use gettextrs::gettext;
 use gtk::{gio, glib};
 
 use super::Input;
+use crate::file_dialog;
 pub(super) use together::ask_together;
 
 /// Asks for a path, and writes the chat there.
@@ -40,23 +40,12 @@ fn choose(
     name: &str,
     then: impl AsyncFnOnce(PathBuf) + 'static,
 ) {
-    let chooser = gtk::FileChooserNative::builder()
-        .title(heading)
-        .action(gtk::FileChooserAction::Save)
-        .transient_for(parent)
-        .modal(true)
-        .build();
-    chooser.set_current_name(name);
-    // Keeps the dialog alive until it is answered.
-    let alive = RefCell::new(Some((chooser.clone(), then)));
-    chooser.connect_response(move |chooser, response| {
-        let path = chooser.file().and_then(|file| file.path());
-        let Some((_, then)) = alive.take() else { return };
-        if let (gtk::ResponseType::Accept, Some(path)) = (response, path) {
+    let parent = parent.upcast_ref::<gtk::Window>();
+    file_dialog::ask_where(Some(parent), heading, name, move |file| {
+        if let Some(path) = file.path() {
             glib::spawn_future_local(async move { then(path).await });
         }
     });
-    chooser.show();
 }
 
 async fn write(
@@ -68,17 +57,8 @@ async fn write(
     let messages =
         manager.sessions().transcript(fid).await.map_err(|error| words::sentence(&error))?;
     let text = markdown(title, &messages);
-    put(&path, text).await?;
+    file_dialog::write(&gio::File::for_path(&path), text.into_bytes()).await?;
     Ok(path)
-}
-
-/// Writes a file at the path that the user chose. An existing file is replaced, even if it is a
-/// link: a command may have created one that leads out of the project.
-pub(crate) async fn put(path: &Path, text: String) -> Result<(), String> {
-    let file = gio::File::for_path(path);
-    let how = gio::FileCreateFlags::REPLACE_DESTINATION;
-    let written = file.replace_contents_future(text.into_bytes(), None, false, how).await;
-    written.map(drop).map_err(|(_, error)| error.message().to_owned())
 }
 
 /// The conversation, with a heading for each speaker.
@@ -127,25 +107,6 @@ mod tests {
             words::role(Role::User)
         );
         assert_eq!(markdown("Reasons", &messages), expected);
-    }
-
-    #[test]
-    fn what_a_link_leads_to_is_not_written() {
-        let folder = tempfile::tempdir().unwrap();
-        let at = |name: &str| folder.path().join(name);
-        std::fs::write(at("startup"), "kept").unwrap();
-        let write =
-            |name: &str| glib::MainContext::new().block_on(put(&at(name), "new".to_owned()));
-        for (link, target) in [("one.md", "startup"), ("two.md", "nothing yet")] {
-            std::os::unix::fs::symlink(at(target), at(link)).unwrap();
-            write(link).unwrap();
-            assert_eq!(std::fs::read_to_string(at(link)).unwrap(), "new");
-            assert!(!at(link).is_symlink());
-        }
-        assert_eq!(std::fs::read_to_string(at("startup")).unwrap(), "kept");
-        assert!(!at("nothing yet").exists());
-        write("one.md").unwrap();
-        assert!(write("no/such/folder.md").is_err());
     }
 
     #[test]

@@ -138,6 +138,18 @@ impl Window {
                     chat.emit(chat_widget::Input::Restore(deleted.clone()));
                 });
             }
+            Told::MessagesNotRestored { deleted, why } => {
+                let chat = self.chat.sender().clone();
+                let words = gettext("Couldn’t bring the messages back. {reason}");
+                // Nobody knows how long a reply takes that is in the way.
+                view.keep_offering(
+                    &fill(&words, &[("reason", &why)]),
+                    &gettext("Undo"),
+                    move || {
+                        chat.emit(chat_widget::Input::Restore(deleted.clone()));
+                    },
+                );
+            }
             Told::NothingAsked => {
                 let Some(fid) = self.list.model().asking(self.shown.as_ref()) else {
                     return view.toasts.nothing_waits(true);

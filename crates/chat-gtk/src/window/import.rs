@@ -19,8 +19,9 @@ use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
 use self::pages::Pages;
+use crate::close_keys::close_with_escape;
 use crate::dates::local_date;
-use crate::preferences::close_with_escape;
+use crate::file_dialog;
 
 /// The dialog.
 pub(super) struct Importing {
@@ -134,20 +135,12 @@ impl Importing {
             all.add_pattern("*");
             chooser.add_filter(&all);
         }
-        // Keeps the dialog alive until it is answered.
-        let alive = RefCell::new(Some(chooser.clone()));
         let weak = Rc::downgrade(self);
-        chooser.connect_response(move |chooser, response| {
-            alive.take();
-            let Some(this) = weak.upgrade().filter(|_| response == gtk::ResponseType::Accept)
-            else {
-                return;
-            };
-            let files = chooser.files();
-            let paths = files.iter::<gio::File>().flatten().filter_map(|file| file.path());
-            this.look(paths.collect());
+        file_dialog::ask_paths(&chooser, move |paths| {
+            if let Some(this) = weak.upgrade() {
+                this.look(paths);
+            }
         });
-        chooser.show();
     }
 
     /// Looks what is in files.

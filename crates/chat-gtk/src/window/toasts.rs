@@ -135,7 +135,16 @@ impl Toasts {
 
     /// Offers an action at once, with a one-line text; `then` runs if the button is pressed.
     pub(super) fn offer(&self, words: &str, button: &str, then: impl Fn() + 'static) {
-        let toast = offer(words, button, OFFER);
+        self.offer_for(OFFER, words, button, then);
+    }
+
+    /// The same until the button is pressed or the toast is closed.
+    pub(super) fn keep_offering(&self, words: &str, button: &str, then: impl Fn() + 'static) {
+        self.offer_for(0, words, button, then);
+    }
+
+    fn offer_for(&self, seconds: u32, words: &str, button: &str, then: impl Fn() + 'static) {
+        let toast = offer(words, button, seconds);
         toast.connect_button_clicked(move |_| then());
         self.overlay.add_toast(toast);
     }
@@ -180,7 +189,7 @@ fn toast(words: &str) -> adw::Toast {
     adw::Toast::builder().custom_title(&adw::Clamp::builder().child(&label).build()).build()
 }
 
-/// A toast that is shown at once, for this many seconds.
+/// A toast that is shown at once, for this many seconds; with none, until it is closed.
 fn brief(words: &str, seconds: u32) -> adw::Toast {
     let toast = toast(words);
     toast.set_priority(adw::ToastPriority::High);

@@ -14,8 +14,9 @@ use jiff::{SignedDuration, Timestamp};
 
 use super::Input;
 use crate::accessible;
+use crate::close_keys::close_with_escape;
 use crate::dates::local_date;
-use crate::preferences::{close_with_escape, icon_button, plain_row};
+use crate::preferences::{icon_button, plain_row};
 
 /// The names of the pages.
 const LIST: &str = "list";

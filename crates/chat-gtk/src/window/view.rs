@@ -341,6 +341,11 @@ impl View {
         self.toasts.offer(words, button, then);
     }
 
+    /// The same for as long as the message is not closed.
+    pub(super) fn keep_offering(&self, words: &str, button: &str, then: impl Fn() + 'static) {
+        self.toasts.keep_offering(words, button, then);
+    }
+
     /// Offers in a toast to work in a dropped folder.
     pub(super) fn offer_folder(&self, folder: PathBuf, sender: &ComponentSender<Window>) {
         let text = gettext("Open the folder “{name}” in this chat?");

@@ -12,7 +12,8 @@ use chat_presentation::words::{self, fill, one_line};
 use gettextrs::gettext;
 use gtk::glib;
 
-use crate::preferences::{close_with_escape, plain_row};
+use crate::close_keys::close_with_escape;
+use crate::preferences::plain_row;
 use crate::{accessible, projects};
 
 /// The dialog's size, in pixels at the default font.

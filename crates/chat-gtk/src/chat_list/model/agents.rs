@@ -1,5 +1,7 @@
 //! The agents in the list: shown below their chat where that is open, and counted in its row.
 
+use std::collections::HashSet;
+
 use chat_core::event::Status;
 use chat_core::message::{Fid, ReplyFailure};
 use relm4::gtk::prelude::*;
@@ -77,15 +79,15 @@ impl Model {
         self.families.below(fid)
     }
 
-    /// The chat in the next row, or else in the one before, that is no agent below this chat.
-    pub(in super::super) fn beside(&self, fid: &Fid) -> Option<Fid> {
+    /// The chat in the next row, or else in the one before, that stays when these go with their agents.
+    pub(in super::super) fn beside(&self, fid: &Fid, going: &[Fid]) -> Option<Fid> {
         let at = self.position(fid)?;
-        let below = self.families.below(fid);
+        let with_agents = going
+            .iter()
+            .flat_map(|fid| std::iter::once(fid.clone()).chain(self.families.below(fid)));
+        let going: HashSet<Fid> = with_agents.collect();
         let others = (at + 1..self.selection.n_items()).chain((0..at).rev());
-        let others = others.filter_map(|at| self.fid_at(at));
-        others
-            .into_iter()
-            .find(|other| other != fid && !below.contains(other) && !self.marked.contains(other))
+        others.filter_map(|at| self.fid_at(at)).find(|other| !going.contains(other))
     }
 
     /// Shows the row of an agent: all above it are opened.
@@ -212,7 +214,13 @@ mod tests {
         assert_eq!(rows(&model), ["old", "a", "aa", "b", "new"]);
         assert!(model.put(session("c", Some("old"), 101)));
         assert_eq!(rows(&model), ["old", "a", "aa", "b", "c", "new"]);
-        assert_eq!(model.beside(&old), Some(Fid::new("new")), "its agents go with it");
+        let beside = |going: &[&str]| {
+            let going: Vec<_> = going.iter().copied().map(Fid::new).collect();
+            model.beside(&going[0], &going)
+        };
+        assert_eq!(beside(&["old"]), Some(Fid::new("new")), "its agents go with it");
+        assert_eq!(beside(&["new", "old"]), None, "so do those of any other that goes");
+        assert_eq!(beside(&["b", "c"]), Some(Fid::new("new")));
         model.remove(&Fid::new("a"));
         assert_eq!(rows(&model), ["old", "b", "c", "new"]);
         model.set_open(&old, false);

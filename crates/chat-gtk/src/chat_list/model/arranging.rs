@@ -1,6 +1,7 @@
 //! Keeps the chats of the list in their order: pinned ones first, archived ones left out.
 
-use chat_core::message::SessionMeta;
+use chat_core::event::SessionPlaceholder;
+use chat_core::message::{Fid, SessionMeta};
 use relm4::gtk::prelude::*;
 
 use super::super::groups::{Grouping, Place};
@@ -26,6 +27,13 @@ impl Model {
         self.rearrange(Vec::new());
         self.regroup();
         true
+    }
+
+    /// Those of these chats that are not archived yet, or that are, as is asked.
+    pub(in super::super) fn not_yet(&self, mut chats: Vec<Fid>, archived: bool) -> Vec<Fid> {
+        let is_so = |chat: SessionPlaceholder| chat.archived.is_some() == archived;
+        chats.retain(|fid| self.session(fid).is_some_and(|chat| !is_so(chat)));
+        chats
     }
 
     /// Inserts the row of a chat in order, with those of its agents that are shown. One that is archived
@@ -73,8 +81,7 @@ impl Model {
 
 #[cfg(test)]
 mod tests {
-    use chat_core::event::{Event, SessionPlaceholder};
-    use chat_core::message::Fid;
+    use chat_core::event::Event;
     use jiff::Timestamp;
 
     use super::super::tests::{rows, session};
@@ -132,6 +139,16 @@ mod tests {
         ];
         model.rearrange(events);
         assert_eq!(rows(&model), ["3", "1", "2"]);
+    }
+
+    #[gtk::test]
+    fn what_is_archived_already_is_not_archived_again() {
+        crate::init();
+        let mut model = model();
+        model.put(archived("1", 8));
+        let all = || ["0", "1", "2"].map(Fid::new).to_vec();
+        assert_eq!(model.not_yet(all(), true), ["0", "2"].map(Fid::new));
+        assert_eq!(model.not_yet(all(), false), [Fid::new("1")]);
     }
 
     #[gtk::test]

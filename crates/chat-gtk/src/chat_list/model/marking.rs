@@ -41,8 +41,13 @@ impl Model {
     }
 
     pub(in super::super) fn unmark_all(&mut self) {
-        for fid in self.marked() {
-            self.set_marked(&fid, false);
+        self.unmark(&self.marked());
+    }
+
+    /// Marks these chats no more.
+    pub(in super::super) fn unmark(&mut self, chats: &[Fid]) {
+        for fid in chats {
+            self.set_marked(fid, false);
         }
     }
 
@@ -80,6 +85,8 @@ mod tests {
         assert!(!model.has_marks());
         model.mark_all();
         assert_eq!(model.marked().len(), 3);
+        model.unmark(&["0", "agent"].map(Fid::new));
+        assert_eq!(model.marked(), ["2", "3"].map(Fid::new), "others stay marked");
         model.unmark_all();
         assert!(model.marked().is_empty());
     }

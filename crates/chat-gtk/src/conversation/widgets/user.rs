@@ -290,7 +290,7 @@ fn with_restore(
         buttons.append(&edit_button(message.id, context));
     }
     buttons.append(&button);
-    // A box of the toolkit would ask the text how narrow it can be at a great height, and take the answer ill.
+    // A gtk::Box would ask how narrow the text can be at a great height, which a text that wraps can't answer.
     let root = adaptive_pair::at_end(&buttons, said);
     (root, Restore { button, said: Some(said.clone()), edits })
 }

@@ -3,7 +3,6 @@
 mod editor;
 
 use std::cell::RefCell;
-use std::path::PathBuf;
 use std::rc::Rc;
 
 use adw::prelude::*;
@@ -11,11 +10,10 @@ use chat_core::permission::Effect;
 use chat_core::settings::{Remembered, Settings};
 use chat_presentation::words;
 use gettextrs::gettext;
-use gtk::glib;
+use gtk::{gio, glib};
 
 use super::super::rows::{PreferencesContext, icon_button, plain_row};
-use crate::projects;
-use crate::window::export::put;
+use crate::{file_dialog, projects};
 
 /// The group. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -158,33 +156,22 @@ impl Inner {
     }
 
     fn ask_where(self: Rc<Self>) {
-        let chooser = gtk::FileChooserNative::builder()
-            .title(gettext("Export Rules"))
-            .action(gtk::FileChooserAction::Save)
-            .modal(true)
-            .build();
-        chooser.set_transient_for(self.context.window.upgrade().as_ref());
-        chooser.set_current_name("natter-rules.toml");
-        // Keeps the dialog alive until it is answered.
-        let alive = RefCell::new(Some(chooser.clone()));
-        chooser.connect_response(move |chooser, response| {
-            alive.take();
-            let path = chooser.file().and_then(|file| file.path());
-            if let (gtk::ResponseType::Accept, Some(path)) = (response, path) {
-                let this = Rc::clone(&self);
-                glib::spawn_future_local(async move { this.export(path).await });
-            }
-        });
-        chooser.show();
+        let window = self.context.window.upgrade();
+        let parent = window.as_ref().map(Cast::upcast_ref);
+        file_dialog::ask_where(
+            parent,
+            &gettext("Export Rules"),
+            "natter-rules.toml",
+            move |file| {
+                glib::spawn_future_local(async move { self.export(&file).await });
+            },
+        );
     }
 
-    async fn export(&self, path: PathBuf) {
+    async fn export(&self, file: &gio::File) {
         let text = self.context.manager.settings().current().permissions.rules_as_toml();
-        let words = match put(&path, text).await {
-            Ok(()) => {
-                let name = path.display().to_string();
-                words::fill(&gettext("Saved to {file}"), &[("file", &name)])
-            }
+        let words = match file_dialog::write(file, text.into_bytes()).await {
+            Ok(()) => words::fill(&gettext("Saved to {file}"), &[("file", &file.parse_name())]),
             Err(reason) => {
                 let text = gettext("Couldn’t write the file: {reason}");
                 words::fill(&text, &[("reason", &reason)])
@@ -216,6 +203,8 @@ fn meaning(rule: &Remembered) -> String {
 
 #[cfg(test)]
 mod tests {
+    use std::path::PathBuf;
+
     use super::*;
 
     #[test]

@@ -62,7 +62,7 @@ pub fn error(error: &FormulaError) -> String {
                 gettext("This formula uses the command {command}, which Natter cannot draw.");
             fill(&text, &[("command", command)])
         }
-        FormulaError::Invalid => gettext("This formula is not valid TeX."),
+        FormulaError::Invalid => gettext("This formula isn’t valid TeX."),
         FormulaError::Failed => gettext("This formula could not be drawn."),
     }
 }

@@ -7,14 +7,14 @@ use gtk::gio;
 use gtk::prelude::*;
 
 use crate::accessible;
-use crate::conversation::model::grid_text::{comma_separated, grid_source, grid_text};
+use crate::conversation::model::grid_text::{comma_separated, grid_source, spreadsheet_cells};
 use crate::markdown::flow::Grid;
 
 /// How a table is written: the name of the action, what the menu says, and the text.
 type Form = (&'static str, fn() -> String, fn(&Grid) -> String);
 
 const FORMS: [Form; 3] = [
-    ("cells", || gettext("Copy Cells"), grid_text),
+    ("cells", || gettext("Copy Cells"), spreadsheet_cells),
     ("csv", || gettext("Copy as CSV"), comma_separated),
     ("markdown", || gettext("Copy as Markdown"), grid_source),
 ];

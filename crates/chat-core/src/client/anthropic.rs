@@ -102,7 +102,7 @@ impl Anthropic {
             let body = request::body(request, &shape, data_of.as_ref()).map_err(|error| {
                 self.http.named(Error::new(Kind::Internal).with_detail(error.to_string()))
             })?;
-            let error = match self.http.chat("v1/messages", body.clone(), asked).await {
+            let refusal = match self.http.chat("v1/messages", body.clone(), asked).await {
                 Ok(response) => {
                     let mut learned = self.learned();
                     // How much room the conversation left is its own matter.
@@ -119,17 +119,17 @@ impl Anthropic {
                     }
                     return Ok(response);
                 }
-                Err(error) => error,
+                Err(refusal) => refusal,
             };
             sent.push(body);
-            match Refused::of(&error) {
+            match Refused::of(&refusal.verbatim) {
                 Some(Refused::Reasoning) if data_of.is_some() => data_of = None,
                 Some(Refused::Form(change)) => shape = change.apply(shape),
-                _ => return Err(error),
+                _ => return Err(refusal.error),
             }
             let again = request::body(request, &shape, data_of.as_ref());
             if sent.len() > CORRECTIONS || again.is_ok_and(|again| sent.contains(&again)) {
-                return Err(error);
+                return Err(refusal.error);
             }
         }
     }

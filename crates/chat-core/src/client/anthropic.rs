@@ -96,7 +96,8 @@ impl Anthropic {
     /// body twice; what it then accepts is remembered.
     async fn accepted(&self, request: &Request, asked: &SentRequest) -> Result<Response> {
         let known = self.shape(&request.model);
-        let (mut shape, mut data_of) = (known, Some(self.recipient(&request.model)));
+        let (mut shape, mut lasting) = (known, known);
+        let mut data_of = Some(self.recipient(&request.model));
         let mut sent = Vec::new();
         loop {
             let body = request::body(request, &shape, data_of.as_ref()).map_err(|error| {
@@ -105,10 +106,8 @@ impl Anthropic {
             let refusal = match self.http.chat("v1/messages", body.clone(), asked).await {
                 Ok(response) => {
                     let mut learned = self.learned();
-                    // How much room the conversation left is its own matter.
-                    let shape = Shape { room: None, ..shape };
-                    if shape != known {
-                        learned.shapes.insert(request.model.clone(), shape);
+                    if lasting != known {
+                        learned.shapes.insert(request.model.clone(), lasting);
                     }
                     if data_of.is_none() {
                         let origin = self.origin(&request.model);
@@ -124,7 +123,12 @@ impl Anthropic {
             sent.push(body);
             match Refused::of(&refusal.verbatim) {
                 Some(Refused::Reasoning) if data_of.is_some() => data_of = None,
-                Some(Refused::Form(change)) => shape = change.apply(shape),
+                Some(Refused::Form(change)) => {
+                    shape = change.apply(shape);
+                    if change.is_lasting() {
+                        lasting = change.apply(lasting);
+                    }
+                }
                 _ => return Err(refusal.error),
             }
             let again = request::body(request, &shape, data_of.as_ref());

@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
+use super::branches::DeletedLinks;
 use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::record::{NewSession, SessionRecord};
 use super::{Store, messages, missing, sessions};
 use crate::error::Result;
-use crate::message::{Ending, Fid, MessageId, SessionMeta};
+use crate::message::{Ending, Fid, Message, MessageId, SessionMeta};
 
 impl Store {
     /// Makes a new session of this title with all messages of another one, under ids of their own. A reply that
@@ -47,6 +48,7 @@ fn duplicate(db: &DbHandle, fid: &Fid, title: &str) -> Outcome<SessionRecord> {
         Ok(rows.collect::<std::result::Result<_, _>>()?)
     };
     let keys = keys(db)?;
+    let deleted = DeletedLinks::read(db, original)?;
     let ids: HashMap<MessageId, MessageId> =
         keys.iter().map(|(_, id)| (*id, MessageId::new())).collect();
     let new_id = |id: MessageId| ids.get(&id).copied();
@@ -54,6 +56,7 @@ fn duplicate(db: &DbHandle, fid: &Fid, title: &str) -> Outcome<SessionRecord> {
         // What cannot be read is missing in the copy as it is in the original.
         let read = || messages::one(db, *key, written);
         let Some(message) = missing::or_else(db, read, || Ok(None))? else { continue };
+        let message = Message { parent: deleted.live(message.parent), ..message };
         let mut message = message.copy_as(ids[id], new_id);
         message.ended.get_or_insert(Ending::Interrupted);
         messages::insert(db, copy, &message)?;

@@ -7,6 +7,7 @@ use chat_permission::Mode;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::branches::DeletedLinks;
 use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::{Store, messages, missing, sessions};
@@ -80,11 +81,14 @@ fn export(db: &DbHandle, fid: &Fid) -> Outcome<SessionExport> {
     let sql = "SELECT key FROM messages WHERE session = ?1 AND deleted IS NULL ORDER BY key";
     let mut statement = db.connection.prepare_cached(sql)?;
     let rows = statement.query_map([session], |row| row.get(0))?;
+    let deleted = DeletedLinks::read(db, session)?;
     let mut messages = Vec::new();
     for key in rows.collect::<Result<Vec<i64>, _>>()? {
         // What cannot be read is missing there as it is here.
         let read = || messages::one(db, key, written);
-        messages.extend(missing::or_else(db, read, || Ok(None))?.map(Arc::new));
+        let Some(message) = missing::or_else(db, read, || Ok(None))? else { continue };
+        let parent = deleted.live(message.parent);
+        messages.push(Arc::new(Message { parent, ..message }));
     }
     let SessionMeta {
         fid,

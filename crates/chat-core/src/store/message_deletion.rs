@@ -150,15 +150,44 @@ fn restore(db: &DbHandle, fid: &Fid, deleted: &DeletedMessages) -> Outcome<()> {
         db.run("UPDATE messages SET deleted = NULL WHERE key = ?1", [key])?;
         messages::reindex(db, key)?;
     }
+    keep_deleted_what_tells_of_deleted(db, session, &deleted.messages)?;
     let tree = Branches::read(db, fid)?;
     let first = deleted.messages.first();
     if tree.head() == deleted.new_head {
-        return set_head(db, session, deleted.head);
+        let end = DeletedLinks::read(db, session)?.live(deleted.head);
+        return set_head(db, session, end);
     }
     // Something may have been said or deleted since then: what follows the end of the shown branch is shown again.
     if let Some(first) = first.filter(|first| tree.parent(**first) == tree.head()) {
-        let was_end = deleted.head.filter(|end| deleted.messages.contains(end));
+        let was_end = deleted.head.filter(|end| deleted.messages.contains(end) && tree.has(*end));
         set_head(db, session, Some(was_end.unwrap_or_else(|| tree.newest_below(*first))))?;
+    }
+    Ok(())
+}
+
+/// Deletes those of restored messages again that sum up what is still deleted.
+fn keep_deleted_what_tells_of_deleted(
+    db: &DbHandle,
+    session: i64,
+    restored: &[MessageId],
+) -> Outcome<()> {
+    const MARKER: &str =
+        "SELECT key, parts FROM messages WHERE id = ?1 AND session = ?2 AND role = 'ui'";
+    const TELLS: &str = "WITH RECURSIVE told(id) AS (VALUES (?1) UNION \
+        SELECT m.parent FROM told JOIN messages m ON m.id = told.id WHERE m.parent IS NOT NULL) \
+        SELECT 1 FROM told JOIN messages m ON m.id = told.id WHERE m.deleted IS NOT NULL LIMIT 1";
+    for id in restored {
+        let marker = db.find(MARKER, params![id.as_bytes(), session], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+        })?;
+        let Some((key, parts)) = marker else { continue };
+        let compactions = messages::compactions(&parts);
+        for compaction in compactions.iter().filter(|compaction| compaction.summary.is_some()) {
+            if db.find(TELLS, [compaction.upto.as_bytes()], |_| Ok(()))?.is_some() {
+                let now = nanoseconds(Timestamp::now());
+                db.run("UPDATE messages SET deleted = ?2 WHERE key = ?1", params![key, now])?;
+            }
+        }
     }
     Ok(())
 }

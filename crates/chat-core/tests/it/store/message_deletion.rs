@@ -153,8 +153,28 @@ async fn a_summary_is_deleted_and_restored_with_what_it_tells() {
     store.restore_messages(&fid, deleted).await.unwrap();
     assert_eq!(ids().await, before);
 
+    // It tells of the second question, too.
+    let first = delete(&store, &fid, all[0].id, DeleteScope::Message).await;
+    delete(&store, &fid, all[2].id, DeleteScope::Message).await;
+    store.restore_messages(&fid, first).await.unwrap();
+    assert_eq!(texts(&store, &fid).await, ["q0", "a0", "q2", "a2", "", "q3", "a3"]);
+}
+
+#[tokio::test]
+async fn a_marker_goes_with_the_message_up_to_which_it_holds() {
+    let (_folder, store) = stored();
+    let all = talk(2);
+    let short = marker(&all[3], &all[1], None);
+    let next = user(Some(short.id), "q2");
+    let fid = chat(&store, false, &[all.clone(), vec![Arc::clone(&short), next]].concat()).await;
+    let ids = async || -> Vec<MessageId> {
+        let page = store.page(&fid, None, 99).await.unwrap();
+        page.messages.iter().map(|message| message.id).collect()
+    };
+    let before = ids().await;
+
     // One that is about no message any more would do nothing.
-    let deleted = delete(&store, &fid, all[5].id, DeleteScope::Message).await;
+    let deleted = delete(&store, &fid, all[1].id, DeleteScope::Message).await;
     assert!(deleted.messages.contains(&short.id));
     store.restore_messages(&fid, deleted).await.unwrap();
     assert_eq!(ids().await, before);

@@ -140,14 +140,22 @@ impl Store {
             .write(move |db| {
                 let now = jiff::Timestamp::now();
                 let begun = messages.first().map_or(now, |message| message.time);
-                let (key, fid) = sessions::insert(db, &new, begun)?;
-                for message in &messages {
-                    messages::insert(db, key, message)?;
-                }
-                if let Some(last) = messages.last() {
-                    sessions::advance(db, key, last.id, last.time)?;
-                }
-                sessions::one(db, &fid)
+                let active = messages.last().map_or(now, |message| message.time);
+                create(db, &new, &messages, (begun, active))
+            })
+            .await
+    }
+
+    /// The same with copies of earlier messages: it begins now, however old these are.
+    pub async fn create_copy(
+        &self,
+        new: NewSession,
+        messages: Vec<Arc<Message>>,
+    ) -> Result<SessionRecord> {
+        self.for_new(&new)?
+            .write(move |db| {
+                let now = jiff::Timestamp::now();
+                create(db, &new, &messages, (now, now))
             })
             .await
     }
@@ -386,6 +394,23 @@ impl Store {
     ) -> Result<T> {
         self.inner.readers.read(question).await
     }
+}
+
+/// Makes a session that began and was last active then.
+fn create(
+    db: &DbHandle,
+    new: &NewSession,
+    messages: &[Arc<Message>],
+    (begun, active): (jiff::Timestamp, jiff::Timestamp),
+) -> Outcome<SessionRecord> {
+    let (key, fid) = sessions::insert(db, new, begun)?;
+    for message in messages {
+        messages::insert(db, key, message)?;
+    }
+    if let Some(last) = messages.last() {
+        sessions::advance(db, key, last.id, active)?;
+    }
+    sessions::one(db, &fid)
 }
 
 fn append(db: &DbHandle, fid: &Fid, messages: &[Arc<Message>], head: MessageId) -> Outcome<()> {

@@ -55,7 +55,7 @@ impl Summary<'_> {
         let mut so_far = before.map(str::to_owned);
         let mut spent = Usage::default();
         for piece in pieces(messages, self.most) {
-            let options = Options { max_tokens: Some(self.tokens), ..self.options.clone() };
+            let options = self.options.clone().for_own_request(self.tokens);
             let mut chat = Chat::new(Arc::clone(self.client), self.model)
                 .options(options)
                 .thinking(self.thinking);

@@ -96,19 +96,18 @@ impl Anthropic {
     /// body twice; what it then accepts is remembered.
     async fn accepted(&self, request: &Request, asked: &SentRequest) -> Result<Response> {
         let known = self.shape(&request.model);
-        let (mut shape, mut data_of) = (known, Some(self.recipient(&request.model)));
+        let (mut shape, mut lasting) = (known, known);
+        let mut data_of = Some(self.recipient(&request.model));
         let mut sent = Vec::new();
         loop {
             let body = request::body(request, &shape, data_of.as_ref()).map_err(|error| {
                 self.http.named(Error::new(Kind::Internal).with_detail(error.to_string()))
             })?;
-            let error = match self.http.chat("v1/messages", body.clone(), asked).await {
+            let refusal = match self.http.chat("v1/messages", body.clone(), asked).await {
                 Ok(response) => {
                     let mut learned = self.learned();
-                    // How much room the conversation left is its own matter.
-                    let shape = Shape { room: None, ..shape };
-                    if shape != known {
-                        learned.shapes.insert(request.model.clone(), shape);
+                    if lasting != known {
+                        learned.shapes.insert(request.model.clone(), lasting);
                     }
                     if data_of.is_none() {
                         let origin = self.origin(&request.model);
@@ -119,17 +118,22 @@ impl Anthropic {
                     }
                     return Ok(response);
                 }
-                Err(error) => error,
+                Err(refusal) => refusal,
             };
             sent.push(body);
-            match Refused::of(&error) {
+            match Refused::of(&refusal.verbatim) {
                 Some(Refused::Reasoning) if data_of.is_some() => data_of = None,
-                Some(Refused::Form(change)) => shape = change.apply(shape),
-                _ => return Err(error),
+                Some(Refused::Form(change)) => {
+                    shape = change.apply(shape);
+                    if change.is_lasting() {
+                        lasting = change.apply(lasting);
+                    }
+                }
+                _ => return Err(refusal.error),
             }
             let again = request::body(request, &shape, data_of.as_ref());
             if sent.len() > CORRECTIONS || again.is_ok_and(|again| sent.contains(&again)) {
-                return Err(error);
+                return Err(refusal.error);
             }
         }
     }

@@ -11,7 +11,7 @@ use reqwest::{ClientBuilder, Method, RequestBuilder, Response, Url};
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 
-use super::refusal::{self, SentRequest};
+use super::refusal::{self, Refusal, SentRequest};
 use super::route::Route;
 use super::{Timeouts, address, json};
 use crate::error::{Error, Kind, Result};
@@ -145,7 +145,12 @@ impl Http {
     }
 
     /// Sends a chat request; returns the answer when the server has accepted it, even after minutes.
-    pub async fn chat(&self, path: &str, body: Vec<u8>, asked: &SentRequest) -> Result<Response> {
+    pub async fn chat(
+        &self,
+        path: &str,
+        body: Vec<u8>,
+        asked: &SentRequest,
+    ) -> Result<Response, Refusal> {
         self.stream(Method::POST, path, body, asked).await
     }
 
@@ -175,7 +180,7 @@ impl Http {
         model: &str,
     ) -> Result<Response> {
         let asked = SentRequest { model: model.to_owned(), ..SentRequest::default() };
-        self.stream(method, path, body, &asked).await
+        self.stream(method, path, body, &asked).await.map_err(|refusal| refusal.error)
     }
 
     /// Sends a request whose answer comes as a stream.
@@ -185,7 +190,7 @@ impl Http {
         path: &str,
         body: Vec<u8>,
         asked: &SentRequest,
-    ) -> Result<Response> {
+    ) -> Result<Response, Refusal> {
         let request = self
             .client()?
             .request(method, address::join(&self.base, path))
@@ -209,7 +214,7 @@ impl Http {
         let request = self.authorized(request)?.timeout(self.timeouts.question);
         let response = request.send().await.map_err(|error| self.named(transport(&error)))?;
         if !response.status().is_success() {
-            return Err(self.refusal(response, asked).await);
+            return Err(self.refusal(response, asked).await.error);
         }
         let body = read(response, ANSWER_LIMIT).await.map_err(|error| self.named(error))?;
         serde_json::from_slice(&body).map_err(|error| {
@@ -220,7 +225,7 @@ impl Http {
         })
     }
 
-    async fn refusal(&self, response: Response, asked: &SentRequest) -> Error {
+    async fn refusal(&self, response: Response, asked: &SentRequest) -> Refusal {
         let status = response.status().as_u16();
         let headers: HeaderMap = response.headers().clone();
         let body = tokio::time::timeout(self.timeouts.question, read(response, ERROR_LIMIT)).await;
@@ -228,7 +233,8 @@ impl Http {
         let body = body.ok().and_then(Result::ok).unwrap_or_default();
         let secrets = self.route.secrets();
         let asked = SentRequest { key: self.key.clone(), secrets, ..asked.clone() };
-        self.named(refusal::of_status(status, &headers, &body, &asked))
+        let refusal = refusal::of_status(status, &headers, &body, &asked);
+        Refusal { error: self.named(refusal.error), ..refusal }
     }
 
     fn authorized(&self, request: RequestBuilder) -> Result<RequestBuilder> {

@@ -147,7 +147,8 @@ impl Ollama {
         })?;
         let asked =
             SentRequest { window: Some(window), largest, ..SentRequest::of(&request, &self.http) };
-        let response = self.http.chat("api/chat", body, &asked).await?;
+        let response = self.http.chat("api/chat", body, &asked).await;
+        let response = response.map_err(|refusal| refusal.error)?;
         if refusal::is_page(&response) {
             return Err(self.http.named(Kind::WrongUrl.into()));
         }

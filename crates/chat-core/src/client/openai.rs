@@ -159,28 +159,28 @@ impl OpenAi {
         let mut refused_bodies = Vec::new();
         let mut uncorrected = Refused::ALL.to_vec();
         loop {
-            let error = match self.http.chat("chat/completions", body.clone(), asked).await {
+            let refusal = match self.http.chat("chat/completions", body.clone(), asked).await {
                 Ok(response) => {
                     self.learn(request, attempt, known);
                     return Ok(response);
                 }
-                Err(error) => error,
+                Err(refusal) => refusal,
             };
             // llama.cpp's server refuses what comes while it loads its model, for minutes with
             // a large one. Others hold the request until they can answer it; so do we.
-            if is_loading(&error) {
+            if is_loading(&refusal.verbatim) {
                 tokio::time::sleep(LOADING).await;
                 continue;
             }
             refused_bodies.push(body);
             let corrected = uncorrected.iter().enumerate().find_map(|(at, refused)| {
-                attempt.after_refusal(*refused, &error).into_iter().find_map(|instead| {
+                attempt.after_refusal(*refused, &refusal.verbatim).into_iter().find_map(|instead| {
                     let again = self.body(request, instead).ok()?;
                     // Otherwise it speaks of something else: there was nothing to change.
                     (!refused_bodies.contains(&again)).then_some((at, instead, again))
                 })
             });
-            let Some((at, instead, again)) = corrected else { return Err(error) };
+            let Some((at, instead, again)) = corrected else { return Err(refusal.error) };
             uncorrected.remove(at);
             (attempt, body) = (instead, again);
         }

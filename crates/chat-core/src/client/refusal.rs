@@ -19,6 +19,24 @@ use crate::error::{Error, Kind};
 use crate::message::{FromAgent, Message, Part};
 use crate::settings::Key;
 
+/// Values of headers with fewer bytes are no secrets: hiding them, such as a `1`, would hide what a server says.
+const SHORTEST_SECRET: usize = 8;
+
+/// A server's refusal of a request.
+pub(super) struct Refusal {
+    /// The error without the user's words, the key and other secrets: this alone leaves the client.
+    pub error: Error,
+    /// The same with the server's words as they came, to find out what it refuses.
+    pub verbatim: Box<Error>,
+}
+
+impl From<Error> for Refusal {
+    /// Of one that repeats nothing that was sent.
+    fn from(error: Error) -> Self {
+        Self { verbatim: Box::new(error.clone()), error }
+    }
+}
+
 /// What was asked, to say what was refused and to keep it out of the error.
 #[derive(Clone, Debug, Default)]
 pub(super) struct SentRequest {
@@ -39,11 +57,16 @@ pub(super) struct SentRequest {
 impl SentRequest {
     /// What is asked with a request over this connection.
     pub fn of(request: &Request, http: &Http) -> Self {
+        Self { messages: request.messages.clone(), ..Self::about(&request.model, http) }
+    }
+
+    /// The same without messages.
+    pub fn about(model: &str, http: &Http) -> Self {
         Self {
-            model: request.model.clone(),
+            model: model.to_owned(),
             window: None,
             largest: None,
-            messages: request.messages.clone(),
+            messages: Vec::new(),
             key: http.key().cloned(),
             secrets: http.secrets(),
         }
@@ -87,7 +110,7 @@ pub(super) fn of_status(
     headers: &HeaderMap,
     body: &[u8],
     asked: &SentRequest,
-) -> Error {
+) -> Refusal {
     let value = json::value(body);
     if value.is_null() {
         let text = String::from_utf8_lossy(body);
@@ -105,15 +128,19 @@ pub(super) fn of_status(
             }
         };
         let page = is_html(text.as_bytes()) || text.is_empty();
-        let detail = if page { format!("HTTP {status}") } else { clean(text, asked) };
-        return Error::new(kind).with_detail(detail);
+        return refusal(kind, status, if page { "" } else { text }, asked);
     }
     let words = Words::of(&value);
     let kind = by_wording(&words, status, asked)
         .unwrap_or_else(|| by_status(status, headers, &words, asked));
-    let detail = clean(&words.message, asked);
+    refusal(kind, status, &words.message, asked)
+}
+
+fn refusal(kind: Kind, status: u16, words: &str, asked: &SentRequest) -> Refusal {
+    let verbatim = Box::new(Error::new(kind.clone()).with_detail(words));
+    let detail = clean(words, asked);
     let detail = if detail.is_empty() { format!("HTTP {status}") } else { detail };
-    Error::new(kind).with_detail(detail)
+    Refusal { error: Error::new(kind).with_detail(detail), verbatim }
 }
 
 /// The error of an error object under status 200: `{"error": …}`, or what stands in it.
@@ -261,7 +288,8 @@ fn clean(message: &str, asked: &SentRequest) -> String {
         });
     let key = asked.key.as_ref().map(Key::expose);
     let clean = scrub(message, texts.map(String::as_str), key);
-    asked.secrets.iter().fold(clean, |clean, secret| scrub(&clean, [], Some(secret)))
+    let secrets = asked.secrets.iter().filter(|secret| secret.len() >= SHORTEST_SECRET);
+    secrets.fold(clean, |clean, secret| scrub(&clean, [], Some(secret)))
 }
 
 impl Words {

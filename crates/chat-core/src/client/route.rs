@@ -1,15 +1,22 @@
 //! Applies what a connection says of the way to its server: headers, a proxy, certificates of its own.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use reqwest::header::{HeaderMap, HeaderName, HeaderValue};
 use reqwest::{Certificate, ClientBuilder};
+use rustix::fs::OFlags;
 
 use crate::error::{Error, Kind, Result};
 use crate::net::{ChosenProxy, is_header_name};
 use crate::settings::{Connection, HeaderSource};
+
+/// The largest file of certificates, in bytes: those of a whole system have some hundred kilobytes.
+const CERTIFICATES_LIMIT: u64 = 1 << 20;
 
 /// The way to a server, as its connection has it.
 #[derive(Clone)]
@@ -83,7 +90,7 @@ impl Route {
             let failed = |detail: String| {
                 Error::new(Kind::CertificateFile { path: path.clone() }).with_detail(detail)
             };
-            let pem = std::fs::read(path).map_err(|error| failed(error.to_string()))?;
+            let pem = read_certificates(path).map_err(|error| failed(error.to_string()))?;
             let certificates = Certificate::from_pem_bundle(&pem)
                 .map_err(|_| failed("no PEM certificates".to_owned()))?;
             if certificates.is_empty() {
@@ -93,6 +100,22 @@ impl Route {
         }
         Ok(client)
     }
+}
+
+/// The content of a file of certificates.
+fn read_certificates(path: &Path) -> io::Result<Vec<u8>> {
+    let mut how = File::options();
+    // Opening a pipe that nobody writes to would block.
+    let file = how.read(true).custom_flags(OFlags::NONBLOCK.bits().cast_signed()).open(path)?;
+    if !file.metadata()?.is_file() {
+        return Err(io::Error::other("not a regular file"));
+    }
+    let mut pem = Vec::new();
+    file.take(CERTIFICATES_LIMIT + 1).read_to_end(&mut pem)?;
+    if pem.len() as u64 > CERTIFICATES_LIMIT {
+        return Err(io::Error::other("larger than 1 MiB"));
+    }
+    Ok(pem)
 }
 
 /// What is wrong with the way to a server, as far as it is known without asking it.
@@ -137,7 +160,20 @@ mod tests {
     fn a_file_without_certificates_is_said() {
         let file = tempfile::NamedTempFile::new().unwrap();
         std::fs::write(file.path(), "nothing of the kind").unwrap();
-        for path in [file.path().to_owned(), PathBuf::from("/nowhere/ca.pem")] {
+        let folder = tempfile::tempdir().unwrap();
+        let large = folder.path().join("large.pem");
+        File::create(&large).unwrap().set_len(CERTIFICATES_LIMIT + 1).unwrap();
+        // A pipe that nobody writes to, and a device without an end, are not even read.
+        let pipe = folder.path().join("pipe");
+        rustix::fs::mkfifoat(rustix::fs::CWD, &pipe, rustix::fs::Mode::RWXU).unwrap();
+        for path in [
+            file.path().to_owned(),
+            PathBuf::from("/nowhere/ca.pem"),
+            folder.path().to_owned(),
+            large,
+            pipe,
+            PathBuf::from("/dev/zero"),
+        ] {
             let connection = Connection { ca: Some(path.clone()), ..Connection::default() };
             assert_eq!(check(&connection).unwrap_err().kind, Kind::CertificateFile { path });
         }

@@ -122,7 +122,7 @@ impl Connections {
                 let mut new_headers = headers;
                 if let Some(old) = renamed.as_ref() {
                     for header in kept_headers(&connection) {
-                        if !new_headers.iter().any(|(new, _)| *new == header) {
+                        if !new_headers.iter().any(|(new, _)| new.eq_ignore_ascii_case(&header)) {
                             let value = this.inner.connections.keys.header(old, &header).await?;
                             new_headers.push((header, value));
                         }
@@ -136,12 +136,13 @@ impl Connections {
                         kept = Some(stored);
                     }
                 }
-                let still: Vec<_> = kept_headers(&connection);
-                let former = replaces.clone().unwrap_or_default();
-                let gone = old_headers
-                    .into_iter()
-                    .filter(|header| renamed.is_some() || !still.contains(header));
-                let gone: Vec<_> = gone.map(|header| header_key(&former, &header)).collect();
+                // By their places: a name in other letters is the same header.
+                let places = |name: &str, headers: &[String]| -> Vec<_> {
+                    headers.iter().map(|header| header_key(name, header)).collect()
+                };
+                let still = places(&name, &kept_headers(&connection));
+                let mut gone = places(replaces.as_deref().unwrap_or_default(), &old_headers);
+                gone.retain(|place| !still.contains(place));
                 let in_keyring = connection.key == KeySource::Keyring;
                 this.settings()
                     .change(move |settings| {

@@ -113,7 +113,7 @@ impl Messages {
     }
 
     /// Makes a new chat of the shown branch up to this message, with the whole reply that it is in. It has the
-    /// same model, agent, options, folder and title.
+    /// same model, agent, options, folder and title, and begins now.
     ///
     /// # Errors
     /// `NothingToSend` where the shown branch has no such message or it is still being written,
@@ -172,7 +172,7 @@ impl Manager {
         };
         let store = &self.inner.shared.store;
         let copy = store
-            .create(
+            .create_copy(
                 NewSession { meta, temporary: fid.is_temporary(), ..NewSession::default() },
                 messages,
             )

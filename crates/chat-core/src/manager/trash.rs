@@ -32,13 +32,20 @@ impl Sessions {
         self.0
             .run(async move {
                 let _deleting = this.inner.deleting.lock().await;
-                let trees = this.inner.shared.store.trees_in_trash(fids).await?;
-                let wanted = trees.len();
+                let store = &this.inner.shared.store;
+                let trees = store.trees_in_trash(fids).await?;
+                let wanted: Vec<Fid> = trees.iter().map(|(fid, _)| fid.clone()).collect();
                 let removed = this.inner.shared.remove_for_good(trees).await?;
                 for fid in &removed {
                     this.inner.shared.hub.tell(&Event::SessionRemoved { fid: fid.clone() });
                 }
-                if removed.len() < wanted { Err(Kind::SessionInUse.into()) } else { Ok(()) }
+                for fid in wanted.into_iter().filter(|fid| !removed.contains(fid)) {
+                    // It may have been restored or removed elsewhere meanwhile.
+                    if store.trees_in_trash(vec![fid]).await.is_ok() {
+                        return Err(Kind::SessionInUse.into());
+                    }
+                }
+                Ok(())
             })
             .await
     }

@@ -17,8 +17,8 @@ pub enum DeleteScope {
 pub struct DeletedMessages {
     /// Which, the one that was named first.
     pub messages: Vec<MessageId>,
-    /// Messages that followed them, each with the one that it followed.
-    pub(crate) moved: Vec<(MessageId, Option<MessageId>)>,
+    /// How many of them people see: the user's, and each reply once, with all its rounds of tools.
+    pub shown: usize,
     /// The end of the branch that was shown before.
     pub(crate) head: Option<MessageId>,
     /// The end of the branch that is shown since then.

@@ -108,6 +108,19 @@ impl Hash for Options {
 }
 
 impl Options {
+    /// These options for what Natter asks for itself, such as a title, in at most so many tokens: without what is
+    /// about the form and the length of replies to the user.
+    #[must_use]
+    pub fn for_own_request(self, max_tokens: u32) -> Self {
+        Self {
+            stop: Vec::new(),
+            max_tokens: Some(max_tokens),
+            thinking_budget: None,
+            schema: None,
+            ..self
+        }
+    }
+
     /// These options, with those of `other` wherever these leave one unset.
     #[must_use]
     pub fn or(self, other: &Self) -> Self {

@@ -86,6 +86,8 @@ impl Session {
         let mut state = self.lock();
         (state.trouble, state.ended) = (state.record.trouble, state.record.ended);
         state.transcript.unload();
+        // Another message may be the last one that was asked.
+        state.transcript.note_asked(None);
         state.tell_reset();
     }
 }

@@ -11,7 +11,7 @@ use crate::agent::outgoing;
 use crate::chat::Chat;
 use crate::client::{Priority, ToolChoice};
 use crate::error::Result;
-use crate::message::{Message, ModelRef, Options, Part, Role, Thinking};
+use crate::message::{Message, ModelRef, Part, Role, Thinking};
 use crate::store::SessionPatch;
 
 /// The most tokens that a title may cost.
@@ -82,7 +82,7 @@ async fn title_of(
     let thinks = thinks.into_iter().any(|part| matches!(part, Part::Thinking { .. }));
     let thinking = if thinks { Thinking::Off } else { Thinking::Default };
     // The window must stay as it was, or Ollama loads the model again.
-    let options = Options { max_tokens: Some(TOKENS), ..known.or(&usage.options) };
+    let options = known.or(&usage.options).for_own_request(TOKENS);
     let reply = messages.last().map(|message| message.plain_text()).unwrap_or_default();
     messages.push(Arc::new(Message::text(Role::User, None, QUESTION)));
     // The tools stand at the prompt's beginning, which the server knows.

@@ -9,7 +9,7 @@ use super::fault::Outcome;
 use super::{missing, sessions};
 use crate::message::{Fid, MessageId, Role};
 
-/// A session's messages as a tree, without what they say.
+/// A session's messages as a tree, without what they say and without deleted ones.
 pub(super) struct Branches {
     head: Option<MessageId>,
     parents: HashMap<MessageId, Option<MessageId>>,
@@ -18,11 +18,18 @@ pub(super) struct Branches {
     roles: HashMap<MessageId, Role>,
 }
 
+/// The deleted messages of a session, each with the message that it follows. They keep their place, so that they
+/// can be restored in any order: what follows one of them is shown after what stands before it.
+#[derive(Default)]
+pub(super) struct DeletedLinks(HashMap<MessageId, Option<MessageId>>);
+
 /// The messages from the head of a session up to the last one of the user's.
-const LAST_ASKED: &str = "WITH RECURSIVE last(id, role, above) AS (\
-    SELECT m.id, m.role, m.parent FROM sessions s JOIN messages m ON m.id = s.head WHERE s.fid = ?1 UNION \
-    SELECT m.id, m.role, m.parent FROM last JOIN messages m ON m.id = last.above WHERE last.role <> 'user') \
-    SELECT id FROM last WHERE role = 'user'";
+const LAST_ASKED: &str = "WITH RECURSIVE last(id, role, above, is_deleted) AS (\
+    SELECT m.id, m.role, m.parent, m.deleted IS NOT NULL \
+    FROM sessions s JOIN messages m ON m.id = s.head WHERE s.fid = ?1 UNION \
+    SELECT m.id, m.role, m.parent, m.deleted IS NOT NULL FROM last JOIN messages m ON m.id = last.above \
+    WHERE last.role <> 'user' OR last.is_deleted) \
+    SELECT id FROM last WHERE role = 'user' AND NOT is_deleted";
 
 /// The last message of the shown branch that the model was sent as the user's.
 pub(super) fn last_asked(db: &DbHandle, fid: &Fid) -> Outcome<Option<MessageId>> {
@@ -40,6 +47,45 @@ pub(super) fn last_asked(db: &DbHandle, fid: &Fid) -> Outcome<Option<MessageId>>
     )
 }
 
+impl DeletedLinks {
+    pub(super) fn read(db: &DbHandle, session: i64) -> Outcome<Self> {
+        missing::or_else(db, || Self::until(db, session, i64::MAX), || Ok(Self::default()))
+    }
+
+    /// Those that were deleted then or before, in nanoseconds.
+    pub(super) fn until(db: &DbHandle, session: i64, time: i64) -> Outcome<Self> {
+        // Few in the whole store: this takes as long however long the chat is.
+        let mut statement = db.connection.prepare_cached(
+            "SELECT id, parent FROM messages INDEXED BY messages_deleted \
+             WHERE deleted <= ?2 AND session = ?1",
+        )?;
+        let mut rows = statement.query([session, time])?;
+        let mut links = HashMap::new();
+        while let Some(row) = rows.next()? {
+            let parent = row.get::<_, Option<[u8; 16]>>(1)?.map(MessageId::from_bytes);
+            links.insert(MessageId::from_bytes(row.get(0)?), parent);
+        }
+        Ok(Self(links))
+    }
+
+    pub(super) fn has(&self, message: MessageId) -> bool {
+        self.0.contains_key(&message)
+    }
+
+    /// The message itself, or the nearest one before it that is not deleted.
+    pub(super) fn live(&self, message: Option<MessageId>) -> Option<MessageId> {
+        let mut at = message;
+        // A damaged file could hold a ring.
+        for _ in 0..=self.0.len() {
+            match at.and_then(|id| self.0.get(&id)) {
+                Some(above) => at = *above,
+                None => return at,
+            }
+        }
+        None
+    }
+}
+
 impl Branches {
     pub(super) fn read(db: &DbHandle, fid: &Fid) -> Outcome<Self> {
         let session = sessions::key(db, fid)?;
@@ -47,6 +93,7 @@ impl Branches {
         let head = db.find("SELECT head FROM sessions WHERE key = ?1", [session], |row| {
             Ok(id(row.get(0)?))
         })?;
+        let deleted = DeletedLinks::read(db, session)?;
         let mut out = Self {
             head: head.flatten(),
             parents: HashMap::new(),
@@ -59,7 +106,7 @@ impl Branches {
         let mut rows = statement.query([session])?;
         while let Some(row) = rows.next()? {
             let message = MessageId::from_bytes(row.get(0)?);
-            let parent = id(row.get(1)?);
+            let parent = deleted.live(id(row.get(1)?));
             out.parents.insert(message, parent);
             out.children.entry(parent).or_default().push(message);
             if let Some(role) = row.get_ref(2)?.as_str().ok().and_then(columns::read_word) {
@@ -117,6 +164,23 @@ impl Branches {
         first
     }
 
+    /// The nearest of a message and those above it of which this holds.
+    pub(super) fn nearest_above(
+        &self,
+        message: MessageId,
+        holds: impl Fn(MessageId) -> bool,
+    ) -> Option<MessageId> {
+        let mut at = Some(message);
+        // A damaged file could hold a ring.
+        for _ in 0..=self.parents.len() {
+            match at {
+                Some(id) if !holds(id) => at = self.parent(id),
+                found => return found,
+            }
+        }
+        None
+    }
+
     /// A message and all below it, up to those that `stops` says.
     pub(super) fn below(
         &self,
@@ -136,14 +200,9 @@ impl Branches {
     /// Where the newest branch through this message ends; none where it is in the shown one already,
     /// or there is no such message.
     pub(super) fn end_of(&self, message: MessageId) -> Option<MessageId> {
-        let mut at = self.head;
-        // A damaged file could hold a ring.
-        for _ in 0..=self.parents.len() {
-            match at {
-                Some(id) if id == message => return None,
-                Some(id) => at = self.parents.get(&id).copied().flatten(),
-                None => break,
-            }
+        let is_shown = |head| self.nearest_above(head, |id| id == message).is_some();
+        if self.head.is_some_and(is_shown) {
+            return None;
         }
         self.has(message).then(|| self.newest_below(message))
     }

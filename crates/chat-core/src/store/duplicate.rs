@@ -4,12 +4,13 @@ use std::collections::HashMap;
 
 use jiff::Timestamp;
 
+use super::branches::DeletedLinks;
 use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::record::{NewSession, SessionRecord};
 use super::{Store, messages, missing, sessions};
 use crate::error::Result;
-use crate::message::{Ending, Fid, MessageId, SessionMeta};
+use crate::message::{Ending, Fid, Message, MessageId, SessionMeta};
 
 impl Store {
     /// Makes a new session of this title with all messages of another one, under ids of their own. A reply that
@@ -39,12 +40,15 @@ fn duplicate(db: &DbHandle, fid: &Fid, title: &str) -> Outcome<SessionRecord> {
     let new = NewSession { meta, rules: record.rules, ..NewSession::default() };
     let (copy, fid) = sessions::insert(db, &new, Timestamp::now())?;
     let rows = missing::rows(db, original)?;
+    let deleted = DeletedLinks::read(db, original)?;
     let ids: HashMap<MessageId, MessageId> =
         rows.iter().map(|row| (row.id, MessageId::new())).collect();
     let new_id = |id: MessageId| ids.get(&id).copied();
     for row in &rows {
         // What cannot be read is missing in the copy as it is in the original.
-        let mut message = missing::read(db, row, written)?.copy_as(ids[&row.id], new_id);
+        let message = missing::read(db, row, written)?;
+        let message = Message { parent: deleted.live(message.parent), ..message };
+        let mut message = message.copy_as(ids[&row.id], new_id);
         message.ended.get_or_insert(Ending::Interrupted);
         messages::insert(db, copy, &message)?;
     }

@@ -7,6 +7,7 @@ use chat_permission::Mode;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::branches::DeletedLinks;
 use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::{Store, missing, sessions};
@@ -79,8 +80,12 @@ fn export(db: &DbHandle, fid: &Fid) -> Outcome<SessionExport> {
     let (session, written) = sessions::key_and_writer(db, fid)?;
     // What cannot be read is missing there as it is here.
     let rows = missing::rows(db, session)?;
-    let messages = rows.iter().map(|row| missing::read(db, row, written).map(Arc::new));
-    let messages = messages.collect::<Outcome<_>>()?;
+    let deleted = DeletedLinks::read(db, session)?;
+    let read = |row| -> Outcome<Arc<Message>> {
+        let message = missing::read(db, row, written)?;
+        Ok(Arc::new(Message { parent: deleted.live(message.parent), ..message }))
+    };
+    let messages = rows.iter().map(read).collect::<Outcome<_>>()?;
     let SessionMeta {
         fid,
         title,

@@ -1,4 +1,4 @@
-//! Deletes single messages and branches of a session, and takes that back.
+//! Deletes single messages and branches of a session, takes that back in any order, and purges them.
 
 use std::collections::HashSet;
 use std::time::Duration;
@@ -6,16 +6,17 @@ use std::time::Duration;
 use jiff::{SignedDuration, Timestamp};
 use rusqlite::params;
 
-use super::branches::Branches;
+use super::branches::{Branches, DeletedLinks};
 use super::columns::nanoseconds;
 use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::{Store, messages, sessions};
 use crate::error::{Kind, Result};
-use crate::message::{DeleteScope, DeletedMessages, Fid, MessageId, Role};
+use crate::message::{Compaction, DeleteScope, DeletedMessages, Fid, MessageId, Role};
 
 impl Store {
-    /// Marks messages of a claimed session deleted; they stay until they are purged.
+    /// Marks messages of a claimed session deleted; they stay until they are purged. What follows them is shown
+    /// after what stands before them. Summaries of them are deleted with them.
     ///
     /// # Errors
     /// `NothingToSend` where there is no such message, `SessionInUse`, and the store's.
@@ -45,11 +46,7 @@ impl Store {
         }
         let age = SignedDuration::try_from(age).unwrap_or(SignedDuration::MAX);
         let before = Timestamp::now().checked_sub(age).unwrap_or(Timestamp::MIN);
-        self.write(move |db| {
-            db.run("DELETE FROM messages WHERE deleted <= ?1", [nanoseconds(before)])?;
-            Ok(())
-        })
-        .await
+        self.write(move |db| purge(db, nanoseconds(before))).await
     }
 }
 
@@ -66,43 +63,84 @@ fn delete(
     }
     let first = tree.first_of_reply(message);
     let of_user = |id| tree.role(id) == Some(Role::User);
-    let gone = match scope {
+    let mut gone = match scope {
         // What is said after it stays.
         DeleteScope::Message => tree.below(first, of_user),
         DeleteScope::Branch => tree.below(first, |_| false),
     };
-    let all: HashSet<_> = gone.iter().copied().collect();
-    let above = tree.parent(first);
-    let mut moved = Vec::new();
-    for id in gone.iter().flat_map(|id| tree.children(Some(*id))) {
-        if !all.contains(id) {
-            moved.push((*id, tree.parent(*id)));
-        }
-    }
-    let head = tree.head();
-    let is_gone = head.is_some_and(|head| all.contains(&head));
-    let new_head = if is_gone { next_head(&tree, first, &all) } else { head };
+    gone.extend(outdated_markers(db, session, &tree, &gone)?);
     let now = nanoseconds(Timestamp::now());
     for id in &gone {
         let key = key_of(db, session, *id)?;
         db.run("UPDATE messages SET deleted = ?2 WHERE key = ?1", params![key, now])?;
         messages::unindex(db, key)?;
     }
-    for (id, _) in &moved {
-        set_parent(db, *id, above)?;
-    }
+    let head = tree.head();
+    let new_head = match head {
+        Some(end) if gone.contains(&end) => next_head(&tree, &Branches::read(db, fid)?, first, end),
+        head => head,
+    };
     set_head(db, session, new_head)?;
-    Ok(DeletedMessages { messages: gone, moved, head, new_head })
+    let shown = gone.iter().filter(|id| match tree.role(**id) {
+        Some(Role::User) => true,
+        Some(Role::Assistant | Role::Tool) => tree.first_of_reply(**id) == **id,
+        _ => false,
+    });
+    Ok(DeletedMessages { shown: shown.count(), messages: gone, head, new_head })
 }
 
-/// Where the branch ends that is shown in place of one that is deleted from `first` on: the newest
-/// alternative, or what stands before it.
-fn next_head(tree: &Branches, first: MessageId, gone: &HashSet<MessageId>) -> Option<MessageId> {
-    let above = tree.parent(first);
-    let is_alternative =
-        |id: &&MessageId| !gone.contains(id) && tree.role(**id) == tree.role(first);
-    let alternative = tree.children(above).iter().rfind(is_alternative);
-    alternative.map(|id| tree.newest_below(*id)).or(above)
+/// The markers of a shortened history that stand for deleted messages: a summary would go on telling
+/// the model what they said.
+fn outdated_markers(
+    db: &DbHandle,
+    session: i64,
+    tree: &Branches,
+    gone: &[MessageId],
+) -> Outcome<Vec<MessageId>> {
+    let gone: HashSet<_> = gone.iter().copied().collect();
+    let is_outdated = |compaction: &Compaction| {
+        let upto = compaction.upto;
+        gone.contains(&upto)
+            || (compaction.summary.is_some()
+                && tree.nearest_above(upto, |id| gone.contains(&id)).is_some())
+    };
+    let mut statement = db.connection.prepare_cached(
+        "SELECT id, parts FROM messages WHERE session = ?1 AND role = 'ui' AND deleted IS NULL",
+    )?;
+    let mut rows = statement.query([session])?;
+    let mut outdated = Vec::new();
+    while let Some(row) = rows.next()? {
+        let id = MessageId::from_bytes(row.get(0)?);
+        let parts = row.get_ref(1)?.as_str().unwrap_or_default();
+        if !gone.contains(&id) && messages::compactions(parts).iter().any(is_outdated) {
+            outdated.push(id);
+        }
+    }
+    Ok(outdated)
+}
+
+/// Where the branch ends that is shown in place of one that ended at `end`, after `first` was deleted:
+/// what is left of it; else the newest alternative, what followed on another branch, or what stands
+/// before it.
+fn next_head(
+    before: &Branches,
+    after: &Branches,
+    first: MessageId,
+    end: MessageId,
+) -> Option<MessageId> {
+    let above = before.parent(first);
+    let left = before.nearest_above(end, |id| after.has(id));
+    if left != above {
+        return left;
+    }
+    let was_there = |id: &&MessageId| before.children(above).contains(*id);
+    let is_alternative = |id: &&MessageId| was_there(id) && after.role(**id) == before.role(first);
+    let following = after.children(above).iter();
+    let next = following
+        .clone()
+        .rfind(is_alternative)
+        .or_else(|| { following }.rfind(|id| !was_there(id)));
+    next.map(|id| after.newest_below(*id)).or(above)
 }
 
 fn restore(db: &DbHandle, fid: &Fid, deleted: &DeletedMessages) -> Outcome<()> {
@@ -112,14 +150,69 @@ fn restore(db: &DbHandle, fid: &Fid, deleted: &DeletedMessages) -> Outcome<()> {
         db.run("UPDATE messages SET deleted = NULL WHERE key = ?1", [key])?;
         messages::reindex(db, key)?;
     }
-    for (id, parent) in &deleted.moved {
-        set_parent(db, *id, *parent)?;
+    keep_deleted_what_tells_of_deleted(db, session, &deleted.messages)?;
+    let tree = Branches::read(db, fid)?;
+    let first = deleted.messages.first();
+    if tree.head() == deleted.new_head {
+        let end = DeletedLinks::read(db, session)?.live(deleted.head);
+        return set_head(db, session, end);
     }
-    let head = Branches::read(db, fid)?.head();
-    // Something may have been said since then.
-    if head == deleted.new_head {
-        set_head(db, session, deleted.head)?;
+    // Something may have been said or deleted since then: what follows the end of the shown branch is shown again.
+    if let Some(first) = first.filter(|first| tree.parent(**first) == tree.head()) {
+        let was_end = deleted.head.filter(|end| deleted.messages.contains(end) && tree.has(*end));
+        set_head(db, session, Some(was_end.unwrap_or_else(|| tree.newest_below(*first))))?;
     }
+    Ok(())
+}
+
+/// Deletes those of restored messages again that sum up what is still deleted.
+fn keep_deleted_what_tells_of_deleted(
+    db: &DbHandle,
+    session: i64,
+    restored: &[MessageId],
+) -> Outcome<()> {
+    const MARKER: &str =
+        "SELECT key, parts FROM messages WHERE id = ?1 AND session = ?2 AND role = 'ui'";
+    const TELLS: &str = "WITH RECURSIVE told(id) AS (VALUES (?1) UNION \
+        SELECT m.parent FROM told JOIN messages m ON m.id = told.id WHERE m.parent IS NOT NULL) \
+        SELECT 1 FROM told JOIN messages m ON m.id = told.id WHERE m.deleted IS NOT NULL LIMIT 1";
+    for id in restored {
+        let marker = db.find(MARKER, params![id.as_bytes(), session], |row| {
+            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
+        })?;
+        let Some((key, parts)) = marker else { continue };
+        let compactions = messages::compactions(&parts);
+        for compaction in compactions.iter().filter(|compaction| compaction.summary.is_some()) {
+            if db.find(TELLS, [compaction.upto.as_bytes()], |_| Ok(()))?.is_some() {
+                let now = nanoseconds(Timestamp::now());
+                db.run("UPDATE messages SET deleted = ?2 WHERE key = ?1", params![key, now])?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Removes messages that were deleted until `before`, in nanoseconds.
+fn purge(db: &DbHandle, before: i64) -> Outcome<()> {
+    let mut statement = db
+        .connection
+        .prepare_cached("SELECT DISTINCT session FROM messages WHERE deleted <= ?1")?;
+    let found = statement.query_map([before], |row| row.get(0))?;
+    for session in found.collect::<std::result::Result<Vec<i64>, _>>()? {
+        let gone = DeletedLinks::until(db, session, before)?;
+        // What follows them keeps its place for good.
+        let mut statement = db.connection.prepare_cached(
+            "SELECT key, parent FROM messages WHERE session = ?1 AND parent IS NOT NULL",
+        )?;
+        let links = statement
+            .query_map([session], |row| Ok((row.get(0)?, MessageId::from_bytes(row.get(1)?))))?;
+        for (key, parent) in links.collect::<std::result::Result<Vec<(i64, _)>, _>>()? {
+            if gone.has(parent) {
+                set_parent(db, key, gone.live(Some(parent)))?;
+            }
+        }
+    }
+    db.run("DELETE FROM messages WHERE deleted <= ?1", [before])?;
     Ok(())
 }
 
@@ -129,9 +222,9 @@ fn key_of(db: &DbHandle, session: i64, id: MessageId) -> Outcome<i64> {
     Ok(key.ok_or(Kind::NothingToSend)?)
 }
 
-fn set_parent(db: &DbHandle, id: MessageId, parent: Option<MessageId>) -> Outcome<()> {
+fn set_parent(db: &DbHandle, key: i64, parent: Option<MessageId>) -> Outcome<()> {
     let parent = parent.as_ref().map(MessageId::as_bytes);
-    db.run("UPDATE messages SET parent = ?2 WHERE id = ?1", params![id.as_bytes(), parent])?;
+    db.run("UPDATE messages SET parent = ?2 WHERE key = ?1", params![key, parent])?;
     Ok(())
 }
 

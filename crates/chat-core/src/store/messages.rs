@@ -8,13 +8,14 @@ use rusqlite::{Row, params};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 
+use super::branches::DeletedLinks;
 use super::columns::{self, instant, json, nanoseconds, word};
 use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::record::Page;
 use super::{attachments, indexing, journal, missing, owed_reports, sessions};
 use crate::error::{Error, Kind};
-use crate::message::{Fid, Message, MessageId, ModelRef, Part, Role};
+use crate::message::{Compaction, Fid, Message, MessageId, ModelRef, Part, Role};
 
 /// A part as it is in the column: unchanged, except pictures.
 #[derive(Serialize, Deserialize)]
@@ -230,6 +231,19 @@ pub(super) fn pictures(json: &str) -> Vec<String> {
     parts.into_iter().filter_map(|part| part.picture).collect()
 }
 
+/// What stored parts say that goes out in the place of earlier messages.
+pub(super) fn compactions(json: &str) -> Vec<Compaction> {
+    let parts: Vec<StoredPart<'_>> = serde_json::from_str(json).unwrap_or_default();
+    let compaction = |part| match part {
+        StoredPart::Part(part) => match part.into_owned() {
+            Part::Compaction(compaction) => Some(compaction),
+            _ => None,
+        },
+        StoredPart::Picture { .. } => None,
+    };
+    parts.into_iter().filter_map(compaction).collect()
+}
+
 /// The text among stored parts.
 pub(super) fn spoken(json: &str) -> serde_json::Result<String> {
     let parts: Vec<SpokenPart<'_>> = serde_json::from_str(json)?;
@@ -266,12 +280,13 @@ fn page_by_index(
         let found = db.find(sql, params, |row| row.get::<_, Option<[u8; 16]>>(0))?;
         Ok(found.flatten().map(MessageId::from_bytes))
     };
+    let deleted = DeletedLinks::read(db, session)?;
     let mut next = match before {
         None => link("SELECT head FROM sessions WHERE key = ?1", &[&session])?,
-        Some(before) => link(
+        Some(before) => deleted.live(link(
             "SELECT parent FROM messages WHERE id = ?1 AND session = ?2",
             &[before.as_bytes(), &session],
-        )?,
+        )?),
     };
     let mut statement = db.connection.prepare_cached(&format!(
         "SELECT {COLUMNS} FROM messages WHERE id = ?1 AND session = ?2"
@@ -290,6 +305,7 @@ fn page_by_index(
             // Its writer is dead, and nobody has recovered it yet.
             journal::broken_off(&mut message);
         }
+        message.parent = deleted.live(message.parent);
         next = message.parent;
         messages.push(Arc::new(message));
     }

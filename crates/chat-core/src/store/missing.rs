@@ -8,6 +8,7 @@ use std::sync::Arc;
 use jiff::Timestamp;
 use rusqlite::{Row, params};
 
+use super::branches::DeletedLinks;
 use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::messages;
@@ -162,12 +163,17 @@ pub(super) fn page(
     let (session, written) = sessions::key_and_writer(db, fid)?;
     let by_key = message_rows(db, session)?;
     let by_id: HashMap<MessageId, i64> = by_key.values().map(|p| (p.id, p.key)).collect();
+    let deleted = DeletedLinks::read(db, session)?;
+    let last_of = |below: i64| {
+        let ids = by_key.range(..below).rev().map(|(_, row)| row.id);
+        { ids }.find(|id| !deleted.has(*id))
+    };
     let head = || -> Outcome<Option<MessageId>> {
         let sql = "SELECT head FROM sessions NOT INDEXED WHERE key = ?1";
         let head = or_damage(db.connection.query_row(sql, [session], |row| {
             Ok(row.get::<_, Option<[u8; 16]>>(0)?.map(MessageId::from_bytes))
         }))?;
-        Ok(head.unwrap_or_else(|| by_key.values().next_back().map(|row| row.id)))
+        Ok(head.unwrap_or_else(|| last_of(i64::MAX)))
     };
     // Walked from the head on, also for an earlier page: only so it is known in which place a
     // message is that cannot be found.
@@ -183,10 +189,14 @@ pub(super) fn page(
         let message = if let Some(key) = by_id.get(&id) {
             below = *key;
             let row = &by_key[key];
-            next = row.parent;
-            if skipping.is_some() { None } else { Some(read(db, row, written)?) }
+            next = deleted.live(row.parent);
+            if skipping.is_some() {
+                None
+            } else {
+                Some(Message { parent: next, ..read(db, row, written)? })
+            }
         } else {
-            next = by_key.range(..below).next_back().map(|(_, row)| row.id);
+            next = last_of(below);
             Some(placeholder(id, next, None))
         };
         match skipping {

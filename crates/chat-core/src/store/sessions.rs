@@ -72,18 +72,19 @@ static COLUMNS: LazyLock<String> = LazyLock::new(|| {
          WHERE m.id = sessions.head AND m.ended IN ('failed', 'interrupted')), \
          CASE WHEN parent IS NOT NULL THEN ({LAST} SELECT CASE \
          WHEN role = 'assistant' THEN ended WHEN role IN ('user', 'tool') THEN 'stopped' END \
-         FROM last WHERE role <> 'ui') END, \
+         FROM last WHERE role <> 'ui' AND NOT is_deleted) END, \
          CASE WHEN parent IS NOT NULL THEN ({LAST} SELECT m.error FROM last, messages m \
-         INDEXED BY messages_failed WHERE last.role = 'assistant' AND m.id = last.id \
+         INDEXED BY messages_failed WHERE last.role = 'assistant' AND NOT last.is_deleted AND m.id = last.id \
          AND m.ended IN ('failed', 'interrupted')) END"
     )
 });
 
-/// The messages from the head of a session up to the last one that is not the program's own.
-const LAST: &str = "WITH RECURSIVE last(id, role, ended, above) AS (\
-    SELECT m.id, m.role, m.ended, m.parent FROM messages m WHERE m.id = sessions.head UNION ALL \
-    SELECT m.id, m.role, m.ended, m.parent FROM last JOIN messages m ON m.id = last.above \
-    WHERE last.role = 'ui')";
+/// The messages from the head of a session up to the last one that is neither the program's own nor deleted.
+const LAST: &str = "WITH RECURSIVE last(id, role, ended, above, is_deleted) AS (\
+    SELECT m.id, m.role, m.ended, m.parent, m.deleted IS NOT NULL \
+    FROM messages m WHERE m.id = sessions.head UNION ALL \
+    SELECT m.id, m.role, m.ended, m.parent, m.deleted IS NOT NULL \
+    FROM last JOIN messages m ON m.id = last.above WHERE last.role = 'ui' OR last.is_deleted)";
 
 /// The same without a look at the messages.
 static ROW_ALONE: LazyLock<String> = LazyLock::new(|| format!("{OF_ROW}NULL, NULL, NULL"));

@@ -22,16 +22,19 @@ impl Store {
         self.read(trash).await
     }
 
-    /// Deleted sessions with all that were deleted with them and their projects, as
+    /// Deleted sessions with all that were deleted with them and their projects, each once, as
     /// [`remove`](Self::remove) takes them.
     ///
     /// # Errors
     /// `SessionNotFound` where one is not in the trash, and the store's.
     pub async fn trees_in_trash(&self, fids: Vec<Fid>) -> Result<Vec<(Fid, Option<PathBuf>)>> {
         self.read(move |db| {
-            let mut trees = Vec::new();
+            let mut trees: Vec<(Fid, Option<PathBuf>)> = Vec::new();
             for fid in &fids {
                 for member in tree(db, fid)? {
+                    if trees.iter().any(|(known, _)| *known == member) {
+                        continue;
+                    }
                     let sql = "SELECT project FROM sessions WHERE fid = ?1";
                     let project: Option<String> =
                         db.find(sql, [member.as_str()], |row| row.get(0))?.flatten();

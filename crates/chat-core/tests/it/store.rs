@@ -7,6 +7,7 @@ mod full;
 mod indexing;
 mod kill;
 mod kill_waiting;
+mod message_deletion;
 mod model;
 mod pages;
 mod processes;

@@ -1,15 +1,19 @@
 //! What Anthropic's protocol alone has: its forms of requests, and its refusals.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use chat_core::client::{Request, ToolChoice, connect};
 use chat_core::error::Kind;
-use chat_core::message::{Options, Thinking, ToolSpec};
+use chat_core::message::{Message, Options, Role, Thinking, ToolSpec};
+use chat_core::settings::{Connection, HeaderSource};
 use chat_testkit::server::{Script, Server};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use crate::wire::{ANTHROPIC, answer, ask, client, connection, hello, impatient, text_of};
+use crate::wire::{
+    ANTHROPIC, answer, ask, client, connection, hello, impatient, text_of, timeouts,
+};
 use crate::wire_faults::fault;
 use crate::wire_requests::conversation;
 
@@ -62,6 +66,36 @@ async fn anthropics_server_is_believed(
         assert_eq!(chats.len(), asked, "it need not be refused again");
         assert_eq!(chats[asked - 1].body[field], instead);
     }
+}
+
+#[tokio::test]
+async fn a_conversation_in_which_anthropics_model_cannot_think_turns_it_off_in_no_other() {
+    let server = Server::start();
+    let client = client(&server, ANTHROPIC);
+    let words = "messages.1.content.0.type: Expected `thinking`, but found `tool_use`.";
+    let refusal =
+        json!({ "type": "error", "error": { "type": "invalid_request_error", "message": words } });
+    server.push(Script::status(400, &refusal.to_string()));
+    for _ in 0..2 {
+        answer(&*client, Request { thinking: Thinking::High, ..hello() }).await;
+    }
+    let thinking = server.chats().into_iter().map(|chat| chat.body["thinking"]["type"].clone());
+    assert_eq!(thinking.collect::<Vec<_>>(), [json!("enabled"), Value::Null, json!("enabled")]);
+}
+
+#[tokio::test]
+async fn what_anthropics_server_wants_is_understood_whatever_a_header_or_the_user_says() {
+    let server = Server::start();
+    let words = "max_tokens: 8192 > 4096, which is the maximum allowed number of output tokens";
+    let headers = [("X-Tries".to_owned(), HeaderSource::Value("4".to_owned()))];
+    let connection = Connection { headers: headers.into(), ..connection(&server.url()) };
+    let client = connect(&connection, ANTHROPIC, None, timeouts()).unwrap();
+    let refusal =
+        json!({ "type": "error", "error": { "type": "invalid_request_error", "message": words } });
+    server.push(Script::status(400, &refusal.to_string()));
+    let messages = vec![Arc::new(Message::text(Role::User, None, words))];
+    answer(&*client, Request { messages, ..hello() }).await;
+    assert_eq!(server.chats()[1].body["max_tokens"], 4_096);
 }
 
 #[tokio::test]

@@ -63,9 +63,9 @@ pub struct DeletedInChat {
 }
 
 impl DeletedInChat {
-    /// How many.
+    /// How many, as the conversation shows them.
     pub fn count(&self) -> usize {
-        self.deleted.messages.len()
+        self.deleted.shown
     }
 }
 

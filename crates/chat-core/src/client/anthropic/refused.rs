@@ -3,6 +3,17 @@
 use super::shape::{Shape, ThinkingForm};
 use crate::error::{Error, Kind};
 
+/// How a refusal says that a model has no thinking at all, or its server no field for it.
+const UNKNOWN: &[&str] = &[
+    "extra inputs",
+    "not support",
+    "unsupported",
+    "not available",
+    "unknown",
+    "unrecognized",
+    "unexpected",
+];
+
 /// What a server has against a request.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Refused {
@@ -19,7 +30,10 @@ pub(super) enum Change {
     Adaptive,
     /// A budget, in place of an effort.
     Budget,
+    /// Of a model that cannot think.
     WithoutThinking,
+    /// Of a conversation or a budget with which it cannot.
+    WithoutThinkingNow,
     AlwaysThinking,
     WithoutEffort,
     WithoutSampling,
@@ -37,7 +51,9 @@ impl Change {
         match self {
             Self::Adaptive => Shape { thinking: ThinkingForm::Adaptive, ..shape },
             Self::Budget => Shape { thinking: ThinkingForm::Budget, ..shape },
-            Self::WithoutThinking => Shape { thinking: ThinkingForm::None, ..shape },
+            Self::WithoutThinking | Self::WithoutThinkingNow => {
+                Shape { thinking: ThinkingForm::None, ..shape }
+            }
             Self::AlwaysThinking => Shape { can_disable: false, ..shape },
             Self::WithoutEffort => Shape { has_effort: false, ..shape },
             Self::WithoutSampling => Shape { sampling: false, ..shape },
@@ -47,6 +63,11 @@ impl Change {
             Self::Longest(tokens) => Shape { longest: tokens, ..shape },
             Self::Room(tokens) => Shape { room: Some(tokens), ..shape },
         }
+    }
+
+    /// Whether the model wants it in other requests, too.
+    pub fn is_lasting(self) -> bool {
+        !matches!(self, Self::WithoutThinkingNow | Self::Room(_))
     }
 }
 
@@ -83,7 +104,7 @@ impl Refused {
         } else if says("temperature") || says("top_p") {
             Change::WithoutSampling
         } else if says("must start with a thinking block") || says("expected `thinking`") {
-            Change::WithoutThinking
+            Change::WithoutThinkingNow
         } else if says("signature")
             || says("cannot be modified")
             || says("redacted_thinking")
@@ -91,7 +112,11 @@ impl Refused {
         {
             return Some(Self::Reasoning);
         } else if says("thinking") {
-            Change::WithoutThinking
+            if UNKNOWN.iter().any(|saying| says(saying)) {
+                Change::WithoutThinking
+            } else {
+                Change::WithoutThinkingNow
+            }
         } else {
             return None;
         };
@@ -165,7 +190,13 @@ mod tests {
     )]
     #[case(
         "messages.1.content.0.type: Expected `thinking` or `redacted_thinking`, but found `tool_use`.",
-        Some(form(Change::WithoutThinking))
+        Some(form(Change::WithoutThinkingNow))
+    )]
+    #[case("thinking: Extra inputs are not permitted", Some(form(Change::WithoutThinking)))]
+    #[case("This model does not support thinking", Some(form(Change::WithoutThinking)))]
+    #[case(
+        "thinking.enabled.budget_tokens: Input should be greater than or equal to 1024",
+        Some(form(Change::WithoutThinkingNow))
     )]
     #[case(
         "messages.1.content.0: Invalid `signature` in `thinking` block",

@@ -5,7 +5,7 @@ mod messages;
 use serde::Serialize;
 use serde_json::{Value, json};
 
-use super::shape::{Shape, ThinkingForm, budget, effort};
+use super::shape::{Shape, ThinkingForm, budget, budget_within, effort};
 use crate::client::{Recipient, Request, ToolChoice};
 use crate::message::{OptionName, Thinking, ToolSpec};
 use messages::WireMessage;
@@ -148,19 +148,15 @@ fn mark(messages: &mut [WireMessage<'_>]) {
 fn thinking(request: &Request, shape: &Shape, max_tokens: u32) -> (Option<Value>, Option<Value>) {
     let thinking = request.thinking;
     let chosen = request.options.thinking_budget.filter(|_| thinking != Thinking::Off);
+    let enabled = |tokens: u32| json!({ "type": "enabled", "budget_tokens": tokens });
     if let (ThinkingForm::Budget, Some(chosen)) = (shape.thinking, chosen) {
-        // What is left is for the answer.
-        let tokens = chosen.min(max_tokens / 4 * 3);
-        return (Some(json!({ "type": "enabled", "budget_tokens": tokens })), None);
+        return (budget_within(chosen, max_tokens).map(enabled), None);
     }
     let effort = || effort(thinking).filter(|_| shape.has_effort);
     match (shape.thinking, thinking) {
         (_, Thinking::Default) | (ThinkingForm::None, _) => (None, None),
         (_, Thinking::Off) if shape.can_disable => (Some(json!({ "type": "disabled" })), None),
-        (ThinkingForm::Budget, level) => {
-            let budget = budget(level, max_tokens);
-            (budget.map(|tokens| json!({ "type": "enabled", "budget_tokens": tokens })), None)
-        }
+        (ThinkingForm::Budget, level) => (budget(level, max_tokens).map(enabled), None),
         (ThinkingForm::Adaptive, _) => (
             // Newer models keep their thoughts to themselves unless they are asked for them.
             Some(json!({ "type": "adaptive", "display": "summarized" })),

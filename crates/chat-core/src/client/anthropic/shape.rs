@@ -95,10 +95,8 @@ impl Shape {
     }
 }
 
-/// Tokens to think with, of a reply of so many; none where too few are left. A budget has at least 1,024
-/// tokens, and the reply must be longer.
+/// Tokens to think with, of a reply of so many; none where too few are left.
 pub(super) fn budget(thinking: Thinking, max_tokens: u32) -> Option<u32> {
-    const LEAST: u32 = 1_024;
     let wanted = match thinking {
         Thinking::Default | Thinking::Off => return None,
         Thinking::Low => 2_048,
@@ -106,6 +104,12 @@ pub(super) fn budget(thinking: Thinking, max_tokens: u32) -> Option<u32> {
         Thinking::High => 16_384,
         Thinking::Max => 32_000,
     };
+    budget_within(wanted, max_tokens)
+}
+
+/// The same of a budget of so many tokens. It has at least 1,024, and the reply must be longer.
+pub(super) fn budget_within(wanted: u32, max_tokens: u32) -> Option<u32> {
+    const LEAST: u32 = 1_024;
     // The answer needs room, too.
     Some(wanted.min(max_tokens - max_tokens / 4)).filter(|budget| *budget >= LEAST)
 }

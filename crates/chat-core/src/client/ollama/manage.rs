@@ -28,7 +28,7 @@ impl ModelServer for Ollama {
             frames: Frames::new(Framing::Lines),
             parts: BTreeMap::new(),
             ready: VecDeque::new(),
-            asked: SentRequest { model: model.to_owned(), ..SentRequest::default() },
+            asked: SentRequest::about(model, &self.http),
             over: false,
         };
         Ok(stream::unfold(pulling, |mut pulling| async {

@@ -8,14 +8,18 @@ use reqwest::header::{HeaderMap, HeaderValue};
 use rstest::rstest;
 use serde_json::{Value, json};
 
-use super::{SentRequest, of_object, of_status, retry_after};
-use crate::error::{Feature, Kind};
+use super::{SentRequest, of_object, retry_after};
+use crate::error::{Error, Feature, Kind};
 use crate::message::{Message, Role};
 use crate::settings::Key;
 
 fn asked() -> SentRequest {
     let key = Some(Key::new("sk-of-these-tests"));
     SentRequest { model: "m".to_owned(), key, ..SentRequest::default() }
+}
+
+fn of_status(status: u16, headers: &HeaderMap, body: &[u8], asked: &SentRequest) -> Error {
+    super::of_status(status, headers, body, asked).error
 }
 
 fn kind(status: u16, body: &Value) -> Kind {
@@ -261,4 +265,23 @@ fn neither_the_conversation_nor_the_key_stands_in_an_error() {
         let error = of_status(400, &HeaderMap::new(), text.as_bytes(), &asked);
         assert!(!error.detail.unwrap().contains("birthday"));
     }
+}
+
+#[test]
+fn short_values_of_headers_leave_a_refusal_readable_and_its_words_are_known_as_they_came() {
+    let words = "max_tokens: 64000 > 8192, which is too many for output_config of blue-s3cret-team";
+    let secrets = ["1", "8", "output-128k-2025-02-19", "blue-s3cret-team"];
+    let asked = SentRequest {
+        messages: vec![Message::text(Role::User, None, "max_tokens: 64000 > 8192").into()],
+        secrets: secrets.map(Into::into).into(),
+        ..asked()
+    };
+    let body = openai(words, "x", &Value::Null).to_string();
+    let refusal = super::of_status(400, &HeaderMap::new(), body.as_bytes(), &asked);
+    assert_eq!(refusal.verbatim.detail.as_deref(), Some(words));
+    let shown = refusal.error.detail.unwrap();
+    assert!(!shown.contains("s3cret") && !shown.contains("64000 > 8192"), "{shown}");
+    let asked = SentRequest { messages: Vec::new(), secrets: vec!["1".into()], ..asked };
+    let refusal = super::of_status(400, &HeaderMap::new(), body.as_bytes(), &asked);
+    assert_eq!(refusal.error.detail.as_deref(), Some(words));
 }

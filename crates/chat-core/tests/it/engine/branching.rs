@@ -156,6 +156,8 @@ async fn a_fork_has_the_same_messages_and_goes_its_own_way() {
     world.events.until(|mirror| mirror.rows.contains_key(&fork)).await;
     let (row, origin) = (&world.events.rows[&fork], &world.events.rows[&fid]);
     assert_eq!((&row.title, &row.model), (&origin.title, &origin.model));
+    let listed = world.manager.sessions().list().await.unwrap();
+    assert_eq!(listed[0].fid, fork, "it is the newest");
     server.push(Script::new().text("III"));
     world.open(&fork).await;
     world.say_and_wait(&fork, "drei").await;
@@ -186,6 +188,20 @@ async fn a_deleted_message_goes_with_its_reply_and_comes_back_as_it_was() {
     assert!(found(&world).await);
     let world = world.restart().await;
     assert_eq!(messages(&world, &fid).await, after);
+}
+
+#[tokio::test]
+async fn two_deletions_are_taken_back_from_the_older_one_on() {
+    let server = Server::start();
+    let (world, fid) = chat(&server, &[("one", "1"), ("two", "2")]).await;
+    let before = messages(&world, &fid).await;
+    let api = world.manager.messages();
+    let reply = api.delete(&fid, before[3].id, DeleteScope::Message).await.unwrap();
+    let question = api.delete(&fid, before[2].id, DeleteScope::Message).await.unwrap();
+    api.restore(&fid, reply).await.unwrap();
+    assert_eq!(said(&world, &fid).await, ["one", "1", "2"]);
+    api.restore(&fid, question).await.unwrap();
+    assert_eq!(messages(&world, &fid).await, before);
 }
 
 #[tokio::test]

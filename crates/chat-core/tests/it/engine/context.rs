@@ -7,8 +7,10 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chat_core::error::Kind;
 use chat_core::event::{Stage, StopReason};
+use chat_core::manager::SessionChange;
 use chat_core::message::{
-    ChatRequest, Content, ContextCategory, Ending, Fid, Message, Options, Part, Role, ToolSpec,
+    ChatRequest, Content, ContextCategory, DeleteScope, Ending, Fid, Message, Options, Part,
+    ReplySchema, Role, ToolSpec,
 };
 use chat_core::settings::ConnectionKind;
 use chat_core::tool::{Registry, Tool, ToolContext, ToolFailure, ToolInfo, ToolKind, ToolOutput};
@@ -258,6 +260,49 @@ async fn a_summary_that_is_stopped_or_fails_changes_nothing() {
     assert!(markers(&world.manager.sessions().transcript(&fid).await.unwrap()).is_empty());
     server.push(Script::new().text("Fine."));
     assert_eq!(world.say_and_wait(&fid, "And now?").await.reason, StopReason::Complete);
+}
+
+#[tokio::test]
+async fn a_deleted_message_is_told_by_no_summary() {
+    let server = Server::start();
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let fid = talk(&server, &mut world).await;
+    server.push(Script::new().text("- three questions were answered"));
+    assert!(world.manager.context().compact(&fid).await.unwrap());
+    let first = world.manager.sessions().transcript(&fid).await.unwrap()[0].id;
+    let messages = world.manager.messages();
+    let deleted = messages.delete(&fid, first, DeleteScope::Message).await.unwrap();
+    messages.restore(&fid, deleted).await.unwrap();
+    server.push(Script::new().text("five"));
+    world.say_and_wait(&fid, "And now?").await;
+    assert!(sent(&server, 5).contains("three questions were answered"), "it is back, too");
+    messages.delete(&fid, first, DeleteScope::Message).await.unwrap();
+    server.push(Script::new().text("six"));
+    world.say_and_wait(&fid, "And again?").await;
+    let now = sent(&server, 6);
+    assert!(!now.contains("three questions") && !now.contains("Question 0?"), "{now}");
+    assert!(now.contains("Question 1?") && now.contains("Answer 3."), "{now}");
+}
+
+#[tokio::test]
+async fn a_summary_is_written_without_what_the_user_wants_of_replies() {
+    let server = Server::start();
+    let mut world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let fid = talk(&server, &mut world).await;
+    let schema = ReplySchema::try_from(r#"{"type":"object"}"#.to_owned()).unwrap();
+    let options = Options {
+        stop: vec!["END".to_owned()],
+        temperature: Some(0.5),
+        schema: Some(schema),
+        ..Options::default()
+    };
+    let change = SessionChange { options: Some(options), ..SessionChange::default() };
+    world.manager.sessions().change(&fid, change).await.unwrap();
+    server.push(Script::new().text("- three questions were answered"));
+    assert!(world.manager.context().compact(&fid).await.unwrap());
+    let asked = &server.chats()[4].body;
+    assert_eq!(asked["temperature"], 0.5);
+    assert!(asked.get("stop").is_none() && asked.get("response_format").is_none(), "{asked}");
 }
 
 #[tokio::test]

@@ -2,7 +2,7 @@
 
 use chat_core::error::Kind;
 use chat_core::event::StopReason;
-use chat_core::settings::{Connection, ConnectionKind, Key, KeySource};
+use chat_core::settings::{Connection, ConnectionKind, HeaderSource, Key, KeySource};
 use chat_testkit::server::Server;
 
 use super::world::{World, connection};
@@ -82,4 +82,34 @@ async fn renames_without_the_key() {
     // With a key typed again nothing is lost.
     save(Some(Key::new("new"))).await.unwrap();
     assert_eq!(world.manager.settings().current().connections[0].name, "renamed");
+}
+
+#[test]
+fn a_header_that_is_written_in_other_letters_keeps_its_value() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut command = another::command("engine::keys::respells_a_header", folder.path());
+    command.env("DBUS_SESSION_BUS_ADDRESS", "unix:path=/nonexistent");
+    another::run(command);
+}
+
+#[tokio::test]
+#[ignore = "run by another test, away from the person's keyring"]
+async fn respells_a_header() {
+    let server = Server::start();
+    let world = World::of_kind(&server, ConnectionKind::OpenAi).await;
+    let known = connection(&server, ConnectionKind::OpenAi);
+    let name = known.name.clone();
+    let connections = world.manager.connections();
+    let value = vec![("X-Team".to_owned(), Key::new("blue"))];
+    connections.save_with(known.clone(), None, value, Some(&name)).await.unwrap();
+    let headers = [("x-team".to_owned(), HeaderSource::KEYRING)];
+    let respelled = Connection { headers: headers.into(), ..known };
+    connections.save(respelled.clone(), None, Some(&name)).await.unwrap();
+    connections.test(&respelled, None).await.unwrap();
+    assert_eq!(server.requests().last().unwrap().headers["x-team"], "blue");
+    // One that is gone is gone with its value.
+    let without = Connection { headers: [].into(), ..respelled.clone() };
+    connections.save(without, None, Some(&name)).await.unwrap();
+    let error = connections.test(&respelled, None).await.unwrap_err();
+    assert_eq!(error.kind, Kind::KeyUnavailable);
 }

@@ -3,7 +3,7 @@
 use chat_core::client::{PullStage, Pulled};
 use chat_core::error::{Feature, Kind};
 use chat_core::message::ModelRef;
-use chat_core::settings::ConnectionKind;
+use chat_core::settings::{ConnectionKind, HeaderSource, Settings};
 use chat_testkit::server::{End, Gate, Model, Recorded, Script, Server};
 
 use super::world::World;
@@ -87,6 +87,25 @@ async fn a_pull_that_is_dropped_stops_at_the_server_and_one_that_breaks_says_so(
         let error = last.unwrap_err();
         assert_eq!((error.kind, error.connection.as_deref()), (kind, Some("test")));
     }
+}
+
+#[tokio::test]
+async fn an_error_in_the_middle_of_a_pull_repeats_no_secret() {
+    let server = Server::start();
+    let world = World::of_kind(&server, ConnectionKind::Ollama).await;
+    let value = HeaderSource::Value("blue-s3cret-team".to_owned());
+    let set = move |settings: &mut Settings| {
+        settings.connections[0].headers.insert("X-Team".to_owned(), value);
+    };
+    world.manager.settings().change(set).await.unwrap();
+    known(&world).await;
+    let said =
+        "{\"status\":\"pulling manifest\"}\n{\"error\":\"no registry for blue-s3cret-team\"}\n";
+    server.push(Script::raw(said));
+    let mut pull = world.manager.server_models().pull(&model("new"));
+    assert_eq!(pull.next().await.unwrap().unwrap().stage, PullStage::Preparing);
+    let detail = pull.next().await.unwrap().unwrap_err().detail.unwrap();
+    assert!(detail.starts_with("no registry for") && !detail.contains("s3cret"), "{detail}");
 }
 
 #[tokio::test]

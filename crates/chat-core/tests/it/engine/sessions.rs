@@ -262,7 +262,7 @@ async fn what_is_deleted_for_good_is_nowhere() {
     assert!(matches!(unknown.kind, Kind::SessionNotFound { .. }), "it is not in the trash");
     sessions.delete(&fid).await.unwrap();
     assert_eq!(sessions.trash().await.unwrap()[0].meta.fid, fid);
-    sessions.delete_for_good(vec![fid.clone()]).await.unwrap();
+    sessions.delete_for_good(vec![fid.clone(), fid.clone()]).await.unwrap();
     assert!(sessions.trash().await.unwrap().is_empty());
     assert!(sessions.restore(&fid).await.is_err());
 }

@@ -1,8 +1,10 @@
 //! Better titles, asked of the model in the background.
 
+use chat_core::message::{ChatRequest, Options, ReplySchema};
 use chat_testkit::server::{Gate, Script, Server};
+use serde_json::json;
 
-use super::world::World;
+use super::world::{Mirror, World, request};
 
 async fn world_with_titles(server: &Server) -> World {
     let world = World::new(server).await;
@@ -60,6 +62,25 @@ async fn a_model_that_thinks_is_told_not_to_think_about_a_title() {
         .await;
     assert!(server.chats()[0].body.get("think").is_none());
     assert_eq!(server.chats()[1].body["think"], false);
+}
+
+#[tokio::test]
+async fn a_title_is_asked_for_without_what_the_user_wants_of_replies() {
+    let server = Server::start();
+    server.push(Script::new().text("Because of the air."));
+    server.push(Script::new().text("Blue Sky"));
+    let mut world = world_with_titles(&server).await;
+    let schema = ReplySchema::try_from(r#"{"type":"object"}"#.to_owned()).unwrap();
+    let options =
+        Options { stop: vec!["END".to_owned()], schema: Some(schema), ..Options::default() };
+    let asked = ChatRequest { options, ..request(None, "Why is the sky blue?") };
+    let fid = world.manager.send(asked).await.unwrap().fid;
+    let is_titled =
+        |mirror: &Mirror| mirror.rows.get(&fid).is_some_and(|row| row.title == "Blue Sky");
+    world.events.until(is_titled).await;
+    let [first, second] = [0, 1].map(|at| server.chats()[at].body.clone());
+    assert_eq!((&first["options"]["stop"], first["format"].is_object()), (&json!(["END"]), true));
+    assert!(second["options"].get("stop").is_none() && second.get("format").is_none(), "{second}");
 }
 
 #[tokio::test]

@@ -56,8 +56,10 @@ async fn the_trash_holds_a_tree_as_one_and_gives_it_back() {
     let trash = store.trash().await.unwrap();
     let shown: Vec<_> = trash.iter().map(|it| (it.meta.fid.clone(), it.agents)).collect();
     assert_eq!(shown, [(top.clone(), 1), (other.clone(), 0)]);
-    let trees = store.trees_in_trash(vec![top.clone()]).await.unwrap();
-    assert_eq!(trees, [(top.clone(), None), (below.clone(), None)]);
+    for wanted in [vec![top.clone()], vec![top.clone(), below.clone(), top.clone()]] {
+        let trees = store.trees_in_trash(wanted).await.unwrap();
+        assert_eq!(trees, [(top.clone(), None), (below.clone(), None)], "each once");
+    }
     store.restore(&top).await.unwrap();
     assert!(store.trees_in_trash(vec![top]).await.is_err());
     assert_eq!(store.trash().await.unwrap().len(), 1);

@@ -167,6 +167,25 @@ fn each_model_is_told_of_thinking_in_its_form(
     assert_eq!(json!(got), expected);
 }
 
+#[rstest]
+#[case(2_048, 64_000, json!({ "type": "enabled", "budget_tokens": 2048 }))]
+#[case(2_048, 2_000, json!({ "type": "enabled", "budget_tokens": 1500 }))]
+#[case(2_048, 1_000, Value::Null)]
+#[case(500, 64_000, Value::Null)]
+fn a_budget_that_servers_refuse_is_not_sent(
+    #[case] budget: u32,
+    #[case] max_tokens: u32,
+    #[case] expected: Value,
+) {
+    let options = Options {
+        thinking_budget: Some(budget),
+        max_tokens: Some(max_tokens),
+        ..Options::default()
+    };
+    let request = Request { options, ..Request::new("m", vec![said(Role::User, "Hi")]) };
+    assert_eq!(sent_as(&request, &uncached())["thinking"], expected);
+}
+
 #[test]
 fn a_model_that_always_thinks_thinks_little_where_it_should_not() {
     let shape = Shape { can_disable: false, ..Shape::of("claude-fable-5") };

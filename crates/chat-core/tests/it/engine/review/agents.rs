@@ -4,6 +4,7 @@ use std::path::PathBuf;
 
 use chat_core::error::Kind;
 use chat_core::event::{Event, SessionEvent};
+use chat_core::message::DeleteScope;
 use chat_core::review::ReviewScope;
 use chat_testkit::server::{Gate, Script};
 
@@ -76,6 +77,21 @@ async fn undoing_a_turn_undoes_what_agents_did_in_it_also_after_a_restart() {
     assert_eq!((scene.read("a.txt"), scene.read("new.txt")), (LINES.into(), "(gone)".into()));
     assert_eq!(scene.read("mine.txt"), "mine, changed\n");
     assert!(scene.paths(&fid).await.is_empty());
+}
+
+#[tokio::test]
+async fn what_agents_do_after_a_message_was_deleted_belongs_to_the_one_before_it() {
+    let mut scene = Scene::new().await;
+    scene.write("a.txt", LINES);
+    let fid = scene.ask(None, &[]).await;
+    scene.ask(Some(&fid), &[]).await;
+    let agent = scene.agent(&fid).await;
+    let said = scene.said(&fid).await;
+    let messages = scene.world.manager.messages();
+    messages.delete(&fid, said[1], DeleteScope::Message).await.unwrap();
+    scene.ask(Some(&agent), &[("a.txt", "one\n")]).await;
+    scene.world.manager.review().restore_files(&fid, said[0]).await.unwrap();
+    assert_eq!(scene.read("a.txt"), LINES);
 }
 
 #[tokio::test]

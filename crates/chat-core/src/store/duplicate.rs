@@ -20,14 +20,37 @@ impl Store {
     /// # Errors
     /// `SessionNotFound`, and the store's.
     pub async fn duplicate(&self, fid: &Fid, title: String) -> Result<SessionRecord> {
-        let fid = fid.clone();
-        self.of(&fid).write(move |db| duplicate(db, &fid, &title)).await
+        let (store, fid) = (self.of(fid), fid.clone());
+        // On its own: a transaction that has met a damaged page writes nothing more.
+        let original = store.read(move |db| Original::read(db, &fid)).await?;
+        store.write(move |db| copy(db, &original, &title)).await
     }
 }
 
-fn duplicate(db: &DbHandle, fid: &Fid, title: &str) -> Outcome<SessionRecord> {
-    let record = sessions::one(db, fid)?;
-    let (original, written) = sessions::key_and_writer(db, fid)?;
+/// What is copied of a session.
+struct Original {
+    record: SessionRecord,
+    messages: Vec<Message>,
+}
+
+impl Original {
+    /// What cannot be read is missing in the copy as it is in the original.
+    fn read(db: &DbHandle, fid: &Fid) -> Outcome<Self> {
+        // Before the messages: the head is among them, whatever comes in the meantime.
+        let record = sessions::one(db, fid)?;
+        let (session, written) = sessions::key_and_writer(db, fid)?;
+        let rows = missing::rows(db, session)?;
+        let deleted = DeletedLinks::read(db, session)?;
+        let messages = rows.iter().map(|row| -> Outcome<Message> {
+            let message = missing::read(db, row, written)?;
+            Ok(Message { parent: deleted.live(message.parent), ..message })
+        });
+        Ok(Self { record, messages: messages.collect::<Outcome<_>>()? })
+    }
+}
+
+fn copy(db: &DbHandle, original: &Original, title: &str) -> Outcome<SessionRecord> {
+    let Original { record, messages } = original;
     let meta = SessionMeta {
         title: title.to_owned(),
         parent: None,
@@ -35,27 +58,22 @@ fn duplicate(db: &DbHandle, fid: &Fid, title: &str) -> Outcome<SessionRecord> {
         folder: None,
         closed: false,
         unread: false,
-        ..record.meta
+        ..record.meta.clone()
     };
-    let new = NewSession { meta, rules: record.rules, ..NewSession::default() };
-    let (copy, fid) = sessions::insert(db, &new, Timestamp::now())?;
-    let rows = missing::rows(db, original)?;
-    let deleted = DeletedLinks::read(db, original)?;
+    let new = NewSession { meta, rules: record.rules.clone(), ..NewSession::default() };
+    let (key, fid) = sessions::insert(db, &new, Timestamp::now())?;
     let ids: HashMap<MessageId, MessageId> =
-        rows.iter().map(|row| (row.id, MessageId::new())).collect();
+        messages.iter().map(|message| (message.id, MessageId::new())).collect();
     let new_id = |id: MessageId| ids.get(&id).copied();
-    for row in &rows {
-        // What cannot be read is missing in the copy as it is in the original.
-        let message = missing::read(db, row, written)?;
-        let message = Message { parent: deleted.live(message.parent), ..message };
-        let mut message = message.copy_as(ids[&row.id], new_id);
+    for message in messages {
+        let mut message = message.copy_as(ids[&message.id], new_id);
         message.ended.get_or_insert(Ending::Interrupted);
-        messages::insert(db, copy, &message)?;
+        messages::insert(db, key, &message)?;
     }
     if let Some(head) = record.head.and_then(new_id) {
-        sessions::advance(db, copy, head, Timestamp::now())?;
+        sessions::advance(db, key, head, Timestamp::now())?;
     }
-    sessions::mark_titled(db, copy)?;
+    sessions::mark_titled(db, key)?;
     sessions::release(db, &fid)?;
     sessions::one(db, &fid)
 }

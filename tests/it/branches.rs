@@ -146,6 +146,9 @@ async fn deleted_messages_come_back_once_the_reply_is_over_that_was_in_the_way()
     window.shows("a time").await?;
     window.gone(named("Stop")).await?;
     window.click(named("Undo")).await?;
+    // What was said since stays in sight.
+    window.find(named("2/2").under("Conversation")).await?;
+    window.click(named("Previous Version")).await?;
     window.shows("You said: Apples").await?;
     window.close().await
 }

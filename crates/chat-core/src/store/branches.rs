@@ -116,17 +116,14 @@ impl Branches {
         Ok(out)
     }
 
-    /// The messages of the user's and the replies that have alternatives, with those, the oldest first.
+    /// The messages of the user's and the replies that have alternatives, with those, the oldest first. Where a
+    /// version of a reply was deleted, what followed it stands beside the other versions.
     pub(super) fn siblings(self) -> Vec<Vec<MessageId>> {
-        let of = |role: Role, all: &[MessageId]| {
-            let all = all.iter().filter(|id| self.roles.get(id) == Some(&role));
-            all.copied().collect::<Vec<_>>()
-        };
-        let groups = self
-            .children
-            .values()
-            .flat_map(|all| [Role::User, Role::Assistant].map(|role| of(role, all)));
-        groups.filter(|all| all.len() > 1).collect()
+        let is_shown =
+            |id: &&MessageId| matches!(self.role(**id), Some(Role::User | Role::Assistant));
+        let groups =
+            self.children.values().map(|all| all.iter().filter(is_shown).copied().collect());
+        groups.filter(|all: &Vec<_>| all.len() > 1).collect()
     }
 
     pub(super) fn head(&self) -> Option<MessageId> {

@@ -226,3 +226,21 @@ async fn copies_and_exports_of_a_chat_leave_out_what_is_deleted_and_have_no_gaps
     let ids: Vec<_> = exported.iter().map(|message| Some(message.id)).collect();
     assert_eq!(parents, [&[None], &ids[..3]].concat());
 }
+
+#[tokio::test]
+async fn what_followed_a_deleted_version_stands_beside_the_others() {
+    let (_folder, store) = stored();
+    let talk = talk(1);
+    let second = message(Role::Assistant, &talk[0], "another a0");
+    let follow_up = user(Some(second.id), "q1");
+    let all = [talk.clone(), vec![Arc::clone(&second), Arc::clone(&follow_up)]].concat();
+    let fid = chat(&store, false, &all).await;
+    assert_eq!(store.siblings(&fid).await.unwrap(), [[talk[1].id, second.id]]);
+
+    let deleted = delete(&store, &fid, second.id, DeleteScope::Message).await;
+
+    assert_eq!(texts(&store, &fid).await, ["q0", "q1"]);
+    assert_eq!(store.siblings(&fid).await.unwrap(), [[talk[1].id, follow_up.id]]);
+    store.restore_messages(&fid, deleted).await.unwrap();
+    assert_eq!(store.siblings(&fid).await.unwrap(), [[talk[1].id, second.id]]);
+}

@@ -12,7 +12,11 @@ use chat_core::message::{Attachment, MessageId};
 use crate::accessible;
 use crate::composer::connect_send_keys;
 use crate::conversation::widgets::context::{Output, WidgetContext};
+use crate::conversation::widgets::fitted::fitted;
 use crate::wrap::wrap;
+
+/// The greatest height of the field, in pixels; more scrolls.
+const TALLEST: i32 = 400;
 
 /// The field, its attachments and its buttons.
 pub struct MessageEditor {
@@ -44,7 +48,7 @@ impl MessageEditor {
         accessible::set_label(&text, &gettext("Edited Message"));
         text.buffer().set_text(&content.text);
         text.buffer().set_enable_undo(true);
-        root.append(&text);
+        root.append(&fitted(&text, TALLEST, &[]));
         let chips = wrap();
         root.append(&chips);
         let revert = gtk::Button::builder()

@@ -52,6 +52,8 @@ async fn esc_leaves_an_edit_and_the_keyboard_begins_one() -> Result<()> {
     window.gone(named("Edited Message")).await?;
     window.click(named("Edit and Resend").under("Conversation")).await?;
     window.click(named("Revert").under("Conversation")).await?;
+    // It goes with the changes.
+    window.gone(named("Revert").under("Conversation")).await?;
     let edited = window.find(named("Edited Message").state(State::Focused)).await?;
     ensure!(edited.text().await? == "Apples", "the changes are gone");
     window.close().await

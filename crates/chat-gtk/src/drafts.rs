@@ -48,19 +48,18 @@ impl Drafts {
     /// Adds the stored drafts. They go before what was typed since the start.
     pub(crate) fn absorb(&mut self, stored: HashMap<Option<Fid>, Written>) {
         for (fid, draft) in stored {
-            match self.written.remove(&fid) {
+            // What was typed in a message is waiting to be written, and knew nothing of the draft.
+            let mut is_newer = lock(&self.unwritten.drafts).contains_key(&fid);
+            let draft = match self.written.remove(&fid) {
                 Some(typed) => {
-                    self.written.insert(fid.clone(), draft.followed_by(typed, "\n"));
-                    self.write_later(fid);
+                    is_newer = true;
+                    draft.followed_by(typed, "\n")
                 }
-                None => {
-                    self.written.insert(fid.clone(), draft);
-                    // What was typed in a message is waiting to be written, and knew nothing of it.
-                    let is_waiting = lock(&self.unwritten.drafts).contains_key(&fid);
-                    if is_waiting {
-                        self.write_later(fid);
-                    }
-                }
+                None => draft,
+            };
+            self.written.insert(fid.clone(), draft);
+            if is_newer {
+                self.write_later(fid);
             }
         }
     }

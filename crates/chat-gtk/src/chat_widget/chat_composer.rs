@@ -245,12 +245,12 @@ impl ChatComposer {
 
     /// What was pasted into a message that was left meanwhile has come; none if it could not be had. Whether the
     /// message is still there.
-    pub(super) fn pasted(&mut self, id: u64, what: Option<Pinned>) -> bool {
+    pub(super) fn pasted(&mut self, id: u64, what: Option<&Pinned>) -> bool {
         let is_pending = self.pending.iter_mut().any(|next| {
             let (PendingInput::Sent(written) | PendingInput::Left(written)) = next;
-            written.file_came(id, what.clone())
+            written.file_came(id, what.cloned())
         });
-        let came = is_pending || self.drafts.file_came(id, what.as_ref());
+        let came = is_pending || self.drafts.file_came(id, what);
         self.write();
         came
     }

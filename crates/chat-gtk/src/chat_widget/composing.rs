@@ -68,7 +68,7 @@ impl ChatWidget {
             }
             Used::Pasted { id, what } => {
                 let is_lost = what.is_none();
-                if self.composer.pasted(id, what) && is_lost {
+                if self.composer.pasted(id, what.as_ref()) && is_lost {
                     self.handle.output(Output::Note(composer::not_pasted()));
                 }
             }

@@ -193,8 +193,10 @@ impl StartPage {
         let fetch = self.local.as_ref().and_then(LocalModels::fetch);
         let had_keyboard = has_keyboard(&self.root);
         self.root.set_child(Some(&contents::build(&contents, fetch, &self.handle)));
-        // Who waits for a download stays there; everybody else can write at once.
-        let lost = had_keyboard && !fetch.is_some_and(|fetch| fetch.widget().grab_focus());
+        // Who waits for a download stays there; whoever has a model can write at once.
+        let waits = contents.chosen.is_none();
+        let stays = waits && fetch.is_some_and(|fetch| fetch.widget().grab_focus());
+        let lost = had_keyboard && !stays;
         self.contents = Some(contents);
         lost
     }

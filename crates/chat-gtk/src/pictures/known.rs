@@ -62,15 +62,15 @@ mod tests {
         Source::Address(text.into())
     }
 
-    fn decoded(bytes: usize) -> Option<Rc<Decoded>> {
+    fn decoded(bytes: usize) -> Rc<Decoded> {
         let data: Arc<[u8]> = vec![0; bytes].into();
-        Some(Rc::new(Decoded { mime: "image/png".to_owned(), data, thumbnail: None }))
+        Rc::new(Decoded { mime: "image/png".to_owned(), data, thumbnail: None })
     }
 
     #[test]
     fn the_same_picture_is_found_again_and_so_is_that_it_is_damaged() {
         let mut known = Known::default();
-        known.add(address("data:one"), decoded(1));
+        known.add(address("data:one"), Some(decoded(1)));
         known.add(address("data:two"), None);
         assert!(known.find(&address("data:one")).is_some_and(|found| found.decoded.is_some()));
         assert!(known.find(&address("data:two")).is_some_and(|found| found.decoded.is_none()));
@@ -81,12 +81,12 @@ mod tests {
     fn no_more_are_kept_than_there_is_room_for() {
         let mut known = Known::default();
         for at in 0..=MOST {
-            known.add(address(&at.to_string()), decoded(1));
+            known.add(address(&at.to_string()), Some(decoded(1)));
         }
         assert!(known.find(&address("0")).is_none() && known.find(&address("1")).is_some());
-        known.add(address("large"), decoded(MOST_BYTES));
+        known.add(address("large"), Some(decoded(MOST_BYTES)));
         assert_eq!(known.all.len(), 1);
-        known.add(address("small"), decoded(1));
+        known.add(address("small"), Some(decoded(1)));
         assert_eq!(known.all.len(), 1);
         assert!(known.find(&address("large")).is_none());
     }

@@ -136,14 +136,9 @@ impl Store {
         new: NewSession,
         messages: Vec<Arc<Message>>,
     ) -> Result<SessionRecord> {
-        self.for_new(&new)?
-            .write(move |db| {
-                let now = jiff::Timestamp::now();
-                let begun = messages.first().map_or(now, |message| message.time);
-                let active = messages.last().map_or(now, |message| message.time);
-                create(db, &new, &messages, (begun, active))
-            })
-            .await
+        let begun = messages.first().map(|message| message.time);
+        let active = messages.last().map(|message| message.time);
+        self.create_at(new, messages, (begun, active)).await
     }
 
     /// The same with copies of earlier messages: it begins now, however old these are.
@@ -152,10 +147,20 @@ impl Store {
         new: NewSession,
         messages: Vec<Arc<Message>>,
     ) -> Result<SessionRecord> {
+        self.create_at(new, messages, (None, None)).await
+    }
+
+    /// Makes a session that began then and was last active then; without these, now.
+    async fn create_at(
+        &self,
+        new: NewSession,
+        messages: Vec<Arc<Message>>,
+        (begun, active): (Option<jiff::Timestamp>, Option<jiff::Timestamp>),
+    ) -> Result<SessionRecord> {
         self.for_new(&new)?
             .write(move |db| {
                 let now = jiff::Timestamp::now();
-                create(db, &new, &messages, (now, now))
+                create(db, &new, &messages, (begun.unwrap_or(now), active.unwrap_or(now)))
             })
             .await
     }

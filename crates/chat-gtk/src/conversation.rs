@@ -14,17 +14,15 @@ mod view;
 mod widgets;
 
 use std::cell::Cell;
-use std::collections::HashMap;
 use std::rc::{Rc, Weak};
 
 use gtk::gdk;
 use gtk::prelude::*;
 
 use chat_core::client::Price;
-use chat_core::definitions::Color;
 use chat_core::error::Error;
-use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Snapshot};
-use chat_core::message::{ApprovalId, BackgroundCommand, Content, Fid, MessageId, ModelRef, Todo};
+use chat_core::event::{Event, SessionEvent, Snapshot};
+use chat_core::message::{ApprovalId, BackgroundCommand, Fid, MessageId, ModelRef, Todo};
 use chat_core::store::Page;
 use chat_core::tool::Toolbox;
 
@@ -35,6 +33,8 @@ pub use model::message_edits::EditedMessage;
 use model::transcript::{Change, Transcript};
 pub use search::{Pattern, SearchStatus};
 pub use view::ReadingPosition;
+pub use view::agents::Agents;
+pub use view::edits::Edits;
 use view::{Inner, Step};
 pub use widgets::context::{Output, Side};
 pub(crate) use widgets::diff_text::show_diff;
@@ -184,58 +184,6 @@ impl Conversation {
         }
     }
 
-    /// Takes what happened to agents, of any session: calls that are about them say what they do.
-    pub fn apply_to_agents(&self, events: &[Event]) {
-        let mut state = self.inner.state.borrow_mut();
-        let book = Rc::clone(&state.rows.context.agents);
-        let changed: Vec<_> =
-            events.iter().filter_map(|event| book.borrow_mut().take(event)).collect();
-        let drawn = changed
-            .iter()
-            .fold(false, |drawn, agent| state.transcript.touch_calls_about(agent) | drawn);
-        drop(state);
-        if drawn {
-            self.inner.schedule();
-        }
-    }
-
-    /// Takes the agents of the tree of a session, as they were read. What events told of them since
-    /// is newer.
-    pub fn fill_agents(&self, session: &Fid, agents: Vec<SessionPlaceholder>) {
-        let mut state = self.inner.state.borrow_mut();
-        let fids: Vec<_> = agents.iter().map(|agent| agent.fid.clone()).collect();
-        state.rows.context.agents.borrow_mut().fill(session, agents);
-        for fid in &fids {
-            state.transcript.touch_calls_about(fid);
-        }
-        drop(state);
-        self.inner.schedule();
-    }
-
-    /// Takes the colors of kinds of agents, by their names.
-    pub fn set_agent_colors(&self, colors: HashMap<String, Color>) {
-        let mut state = self.inner.state.borrow_mut();
-        let changed = state.rows.context.agents.borrow_mut().set_colors(colors);
-        if changed.is_empty() {
-            return;
-        }
-        for fid in &changed {
-            state.transcript.touch_calls_about(fid);
-        }
-        drop(state);
-        self.inner.schedule();
-    }
-
-    /// How many agents below a session were interrupted.
-    pub fn interrupted_agents(&self, session: &Fid) -> u32 {
-        self.inner.state.borrow().rows.context.agents.borrow().interrupted_below(session)
-    }
-
-    /// Brings the newest call into sight that is about this agent. Whether one is loaded.
-    pub fn go_to_agent(&self, agent: &Fid) -> bool {
-        self.inner.go_to_agent(agent)
-    }
-
     /// An answer came in time, or did not. Gives what was typed for it and has no place any more, with
     /// its session.
     pub fn answered(&self, ask: ApprovalId, in_time: bool) -> Option<(Option<Fid>, String)> {
@@ -253,45 +201,6 @@ impl Conversation {
         self.inner.state.borrow().rows.context.drafts.take_all()
     }
 
-    /// Has the user edit this message in its place, beginning with this.
-    pub fn edit(&self, message: MessageId, content: Content) {
-        self.inner.state.borrow().rows.context.edits.begin(message, content);
-        self.inner.schedule();
-    }
-
-    /// Takes what the edited message is to say; none where it is on its way already, or says nothing.
-    pub fn send_edit(&self, message: MessageId) -> Option<EditedMessage> {
-        self.inner.state.borrow().rows.context.edits.send(message)
-    }
-
-    /// The edited message could not be sent.
-    pub fn edit_failed(&self, message: MessageId) {
-        self.inner.state.borrow().rows.context.edits.failed(message);
-        self.inner.schedule();
-    }
-
-    /// Shows the message again as it is. What was changed in it comes back when it is edited again.
-    pub fn cancel_edit(&self, message: MessageId) {
-        self.inner.state.borrow().rows.context.edits.cancel(message);
-        self.inner.schedule();
-    }
-
-    /// What was changed in messages and is not known to be sent, with its session.
-    pub fn unsent_edits(&self) -> Vec<(Option<Fid>, String)> {
-        self.inner.state.borrow().rows.context.edits.unsent()
-    }
-
-    /// Whether an edited message is on its way.
-    pub fn is_edit_on_its_way(&self) -> bool {
-        self.inner.state.borrow().rows.context.edits.is_any_sent()
-    }
-
-    /// The message is edited no longer.
-    pub fn end_edit(&self, message: MessageId) {
-        self.inner.state.borrow().rows.context.edits.end(message);
-        self.inner.schedule();
-    }
-
     /// Says whether Enter sends, or breaks the line.
     pub fn set_enter_sends(&self, enter_sends: bool) {
         self.inner.state.borrow().rows.context.enter_sends.set(enter_sends);
@@ -300,6 +209,16 @@ impl Conversation {
     /// Says which other agents replies can be asked of, each with its name and its title.
     pub fn set_kinds(&self, kinds: Vec<(String, String)>) {
         self.inner.state.borrow().rows.context.kinds.replace(kinds);
+    }
+
+    /// The messages that the user edits in their place.
+    pub fn edits(&self) -> Edits<'_> {
+        self.inner.edits()
+    }
+
+    /// What calls say of the agents that they are about.
+    pub fn agents(&self) -> Agents<'_> {
+        self.inner.agents()
     }
 
     /// Adds the messages before this one, if they are still asked for. What is being read stays

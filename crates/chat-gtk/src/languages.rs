@@ -12,7 +12,7 @@ use std::path::Path;
 use gtk::glib;
 use sourceview5::prelude::*;
 
-use crate::drafts::write_atomically;
+use crate::atomic_file::write_atomically;
 
 /// The folder of the schema in the window's state.
 const FOLDER: &str = "languages";

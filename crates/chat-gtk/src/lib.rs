@@ -9,6 +9,7 @@ mod agent_color;
 mod agent_status;
 pub mod app;
 mod appearance;
+mod atomic_file;
 mod attached_text;
 mod bridge;
 mod changes;

@@ -7,7 +7,7 @@ use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 
-use crate::drafts;
+use crate::atomic_file::write_atomically;
 
 /// How many folders are remembered: more would be slower than the dialog.
 const MOST: usize = 8;
@@ -32,7 +32,7 @@ impl Recent {
     pub(crate) fn write(&self, folder: &Path) -> io::Result<()> {
         let folders: Vec<&str> = self.folders.iter().filter_map(|path| path.to_str()).collect();
         let json = serde_json::to_vec_pretty(&folders).map_err(io::Error::from)?;
-        drafts::write_atomically(&folder.join(FILE), &json)
+        write_atomically(&folder.join(FILE), &json)
     }
 
     /// Adds a folder that is used now. Returns whether the list has changed.

@@ -172,7 +172,7 @@ impl AgentBar {
         if self.shown.as_ref() != Some(of) {
             return;
         }
-        self.conversation.fill_agents(of, agents);
+        self.conversation.agents().fill(of, agents);
         if let Some((fid, title)) = above.parent {
             self.parent = Some((fid, Some(title)));
         }
@@ -182,7 +182,7 @@ impl AgentBar {
 
     /// Takes what happened to agents, and to the chat that this one works for.
     pub(super) fn take(&mut self, events: &[Event]) {
-        self.conversation.apply_to_agents(events);
+        self.conversation.agents().apply(events);
         let is_of_chats = |event: &Event| {
             let is_changed = matches!(event, Event::SessionAdded(_) | Event::SessionChanged(_));
             is_changed || matches!(event, Event::SessionRemoved { .. })
@@ -210,7 +210,7 @@ impl AgentBar {
         if let Some(manager) = &self.manager {
             let kinds = manager.agent_kinds().of_project(shown.project()).into_iter();
             let colors = kinds.filter_map(|kind| Some((kind.name, kind.color?))).collect();
-            self.conversation.set_agent_colors(colors);
+            self.conversation.agents().set_colors(colors);
         }
         self.shown = shown.fid().cloned();
         if self.parent.as_ref().map(|(fid, _)| fid) != parent.as_ref() {
@@ -264,7 +264,7 @@ impl AgentBar {
         }
         self.parent_button.set_visible(title.is_some());
         let count =
-            self.shown.as_ref().map_or(0, |shown| self.conversation.interrupted_agents(shown));
+            self.shown.as_ref().map_or(0, |shown| self.conversation.agents().interrupted(shown));
         if count > 0 {
             let text = ngettext("{n} agent was interrupted", "{n} agents were interrupted", count);
             self.interrupted_words.set_label(&fill(&text, &[("n", &count.to_string())]));

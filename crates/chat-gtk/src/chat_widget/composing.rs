@@ -198,9 +198,9 @@ impl ChatWidget {
 
     /// Writes all that was typed for the last time, where the program ends and nothing is on its way.
     pub(super) fn finish(&mut self) {
-        if self.composer.can_end(self.conversation.is_edit_on_its_way()) {
+        if self.composer.can_end(self.conversation.edits().is_any_on_its_way()) {
             let mut typed = self.conversation.take_typed();
-            typed.extend(self.conversation.unsent_edits());
+            typed.extend(self.conversation.edits().unsent());
             self.remember_position();
             self.composer.write_last(typed, self.reading.clone());
         }

@@ -141,7 +141,7 @@ impl FindBar {
                 self.handle.output(messages::Output::NothingAsked);
             }
             Target::Ask(_) => {}
-            Target::Agent(agent) => drop(self.conversation.go_to_agent(&agent)),
+            Target::Agent(agent) => drop(self.conversation.agents().go_to(&agent)),
         }
         true
     }

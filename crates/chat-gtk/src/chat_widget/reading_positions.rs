@@ -7,8 +7,8 @@ use chat_core::message::Fid;
 use serde::{Deserialize, Serialize};
 
 use super::PAGE;
+use crate::atomic_file::write_atomically;
 use crate::conversation::ReadingPosition;
-use crate::drafts;
 
 const FILE: &str = "reading.json";
 /// So many chats are remembered, those that were left last.
@@ -77,7 +77,7 @@ impl ReadingPositions {
         positions.retain(|kept| !kept.chat.is_temporary());
         let written = serde_json::to_vec(&positions)
             .map_err(std::io::Error::from)
-            .and_then(|json| drafts::write_atomically(&folder.join(FILE), &json));
+            .and_then(|json| write_atomically(&folder.join(FILE), &json));
         if let Err(error) = written {
             tracing::warn!(%error, "where chats are read could not be written");
         }

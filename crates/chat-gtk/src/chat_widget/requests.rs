@@ -102,7 +102,7 @@ impl ChatWidget {
             }
             Used::Edit(message) => self.requests.begin_edit(fid, message),
             Used::CancelEdit(message) => {
-                self.conversation.cancel_edit(message);
+                self.conversation.edits().cancel(message);
                 self.keep_edits();
                 self.composer.field().focus();
             }
@@ -182,7 +182,7 @@ impl ChatWidget {
     /// Sends the edited version of a message. What is open and what is left out belongs to the message that is being
     /// written, and not to this one.
     fn send_edit(&mut self, fid: Fid, message: MessageId) {
-        let Some(EditedMessage { mut content, before }) = self.conversation.send_edit(message)
+        let Some(EditedMessage { mut content, before }) = self.conversation.edits().send(message)
         else {
             return;
         };
@@ -204,7 +204,7 @@ impl ChatWidget {
 
     /// Has what was typed in edited messages written soon.
     pub(super) fn keep_edits(&mut self) {
-        self.composer.keep_edits(self.conversation.unsent_edits());
+        self.composer.keep_edits(self.conversation.edits().unsent());
     }
 
     /// Does what a request in a stored chat brought: gives back to the composer what was not needed, or shows a chat.

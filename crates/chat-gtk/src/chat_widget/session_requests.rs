@@ -353,16 +353,16 @@ impl SessionRequests {
                     content.text = slash_commands::as_typed(&content);
                     // The text of a command is looked up again when the message is sent.
                     content.attachments.retain(|it| !matches!(it, Attachment::Command(_)));
-                    self.conversation.edit(message, content);
+                    self.conversation.edits().begin(message, content);
                 }
                 None
             }
             Msg::EditSent { message, result: Ok(_), .. } => {
-                self.conversation.end_edit(message);
+                self.conversation.edits().end(message);
                 None
             }
             Msg::EditSent { fid, message, result: Err(error) } => {
-                self.conversation.edit_failed(message);
+                self.conversation.edits().failed(message);
                 self.handle.fail(Some(&fid), error);
                 None
             }

@@ -1,6 +1,8 @@
 //! Holds the widgets of the conversation, and draws what changed.
 
+pub(super) mod agents;
 mod clock;
+pub(super) mod edits;
 mod footnotes;
 mod listening;
 mod loading;

@@ -8,7 +8,8 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{PINS, write_atomically};
+use super::files::PINS;
+use crate::atomic_file::write_atomically;
 use crate::composer::{Pin, Pinned};
 
 /// The folder of the files, in that of the drafts.

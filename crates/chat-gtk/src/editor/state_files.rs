@@ -10,7 +10,7 @@ use gtk::glib;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-use crate::drafts::write_atomically;
+use crate::atomic_file::write_atomically;
 
 /// What is stored by path. Cheap to clone: whichever thread writes last writes the newest state.
 #[derive(Debug)]

@@ -8,6 +8,7 @@ use adw::prelude::*;
 use chat_core::message::Fid;
 use serde::{Deserialize, Serialize};
 
+use crate::atomic_file::write_atomically;
 use crate::drafts;
 
 const FILE: &str = "window.json";
@@ -67,7 +68,7 @@ impl WindowState {
     /// Writes it. Blocks.
     pub(super) fn save(&self, folder: &Path) -> std::io::Result<()> {
         let json = serde_json::to_vec_pretty(self).map_err(std::io::Error::from)?;
-        drafts::write_atomically(&folder.join(FILE), &json)
+        write_atomically(&folder.join(FILE), &json)
     }
 
     /// Updates the window's size.

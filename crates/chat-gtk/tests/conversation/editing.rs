@@ -14,7 +14,7 @@ fn editing(content: Content) -> (Scene, MessageId) {
     let id = asked.id;
     scene.conversation.show(&snapshot(vec![asked], false));
     scene.settle();
-    scene.conversation.edit(id, content);
+    scene.conversation.edits().begin(id, content);
     until("the field", || field(&scene).is_some_and(|field| field.is_focus()));
     (scene, id)
 }
@@ -58,13 +58,13 @@ fn an_edit_that_is_cancelled_comes_back_and_can_be_reverted() {
     assert!(button(&scene, "Revert").is_none(), "nothing was changed");
     field(&scene).expect("the field").buffer().insert_at_cursor(" and pears");
     assert!(scene.told.borrow().contains(&Output::EditChanged));
-    assert_eq!(scene.conversation.unsent_edits().len(), 1);
+    assert_eq!(scene.conversation.edits().unsent().len(), 1);
     press(&scene, "Cancel");
     assert!(scene.told.borrow().contains(&Output::CancelEdit(message)));
-    scene.conversation.cancel_edit(message);
+    scene.conversation.edits().cancel(message);
     until("the message", || field(&scene).is_none());
-    assert!(scene.conversation.unsent_edits().is_empty());
-    scene.conversation.edit(message, Content::text("Apples"));
+    assert!(scene.conversation.edits().unsent().is_empty());
+    scene.conversation.edits().begin(message, Content::text("Apples"));
     until("the field", || field(&scene).is_some_and(|field| field.is_focus()));
     assert_eq!(text(&scene), "Apples and pears");
     press(&scene, "Revert");

@@ -1,8 +1,9 @@
-//! Defines the patterns of rules: paths, commands, or hosts.
+//! Defines the patterns of rules: paths, commands, hosts, or tools of servers.
 
 mod command;
 mod host;
 mod path;
+mod server_tool;
 
 use std::fmt;
 
@@ -12,6 +13,7 @@ pub use command::CommandPattern;
 pub(crate) use command::{Fit, base};
 pub use host::{Host, HostPattern};
 pub use path::PathPattern;
+pub use server_tool::ServerToolPattern;
 
 /// What a rule applies to; its kind follows from the rule's action.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
@@ -22,6 +24,8 @@ pub enum Pattern {
     Command(CommandPattern),
     /// Of `network`.
     Host(HostPattern),
+    /// Of `mcp`.
+    ServerTool(ServerToolPattern),
 }
 
 /// A text that is not a valid pattern.
@@ -50,6 +54,9 @@ pub enum InvalidPattern {
     /// Not a host name or an address.
     #[error("`{0}` is not a host")]
     Host(String),
+    /// Not a tool of a server.
+    #[error("`{0}` is not a tool of a server: write SERVER/TOOL or SERVER/*")]
+    ServerTool(String),
 }
 
 impl Pattern {
@@ -59,6 +66,7 @@ impl Pattern {
             Action::Read | Action::Write => PathPattern::new(text).map(Self::Path),
             Action::Run => CommandPattern::new(text).map(Self::Command),
             Action::Network => HostPattern::new(text).map(Self::Host),
+            Action::Mcp => ServerToolPattern::new(text).map(Self::ServerTool),
         }
     }
 }
@@ -69,6 +77,7 @@ impl fmt::Display for Pattern {
             Self::Path(pattern) => pattern.fmt(f),
             Self::Command(pattern) => pattern.fmt(f),
             Self::Host(pattern) => pattern.fmt(f),
+            Self::ServerTool(pattern) => pattern.fmt(f),
         }
     }
 }

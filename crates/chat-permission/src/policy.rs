@@ -1,7 +1,7 @@
 //! Decides what is allowed, what must be asked and what is refused. A pure function of its
 //! arguments.
 //!
-//! | mode | read in project | write in project | run | network | outside the project |
+//! | mode | read in project | write in project | run | network, tools of MCP servers | outside the project |
 //! |---|---|---|---|---|---|
 //! | `ask` | passes | asks | asks | asks | asks |
 //! | `edits` | passes | passes | asks | asks | asks |
@@ -23,6 +23,7 @@
 mod cover;
 mod paths;
 mod run;
+mod server_tool;
 #[cfg(test)]
 mod tests;
 
@@ -89,6 +90,8 @@ pub enum Why {
     PrivateAddress,
     /// This is not a host.
     NoHost,
+    /// The server describes its tool in another way than when it was allowed.
+    ChangedTool,
     /// The command wants the network.
     CommandNetwork,
     /// The command runs its input, from a file or from another command; its name.
@@ -129,6 +132,9 @@ pub fn decide_all(rules: &[Entry], mode: Mode, requests: &[Request]) -> Decision
             Request::Run(command) => run::judge(rules, mode, command, &mut found),
             Request::Network { host, private, leads_to } => {
                 network(rules, host, *private, leads_to, &mut found);
+            }
+            Request::Mcp { server, tool, read_only, changed } => {
+                server_tool::judge(rules, (server, tool), *read_only, *changed, &mut found);
             }
         }
     }

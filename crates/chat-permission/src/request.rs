@@ -34,6 +34,17 @@ pub enum Request {
         /// it.
         leads_to: Vec<IpAddr>,
     },
+    /// Use a tool of an MCP server. Nobody but the server knows what it does.
+    Mcp {
+        /// The server, as it is named in the configuration.
+        server: String,
+        /// The tool, as its server names it.
+        tool: String,
+        /// Whether the server says that it only reads. That alone allows nothing.
+        read_only: bool,
+        /// Whether the server describes it in another way than when it was allowed.
+        changed: bool,
+    },
 }
 
 /// A parsed command, with its redirects resolved on disk.

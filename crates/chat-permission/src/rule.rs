@@ -7,7 +7,7 @@ use std::str::FromStr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::pattern::{CommandPattern, HostPattern, InvalidPattern, Pattern};
+use crate::pattern::{CommandPattern, HostPattern, InvalidPattern, Pattern, ServerToolPattern};
 
 /// What a tool wants to do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -21,11 +21,13 @@ pub enum Action {
     Run,
     /// Access a host.
     Network,
+    /// Use a tool of an MCP server.
+    Mcp,
 }
 
 impl Action {
     /// Every action.
-    pub const ALL: [Self; 4] = [Self::Read, Self::Write, Self::Run, Self::Network];
+    pub const ALL: [Self; 5] = [Self::Read, Self::Write, Self::Run, Self::Network, Self::Mcp];
 
     /// The name at the start of a rule.
     pub fn name(self) -> &'static str {
@@ -34,6 +36,7 @@ impl Action {
             Self::Write => "write",
             Self::Run => "run",
             Self::Network => "network",
+            Self::Mcp => "mcp",
         }
     }
 }
@@ -56,8 +59,8 @@ impl FromStr for Action {
 }
 
 /// What an action may be done to: `read:/etc/hosts`, `write:src/**`, `run:cargo test *`,
-/// `run+network:cargo fetch`, `run+background:npm start`, `network:*.example.org`. See [`Pattern`]
-/// for the meaning of patterns.
+/// `run+network:cargo fetch`, `run+background:npm start`, `network:*.example.org`,
+/// `mcp:github/get_issue`, `mcp+read-only:github/*`. See [`Pattern`] for the meaning of patterns.
 #[derive(Clone, Debug, PartialEq, Eq, Hash)]
 pub struct Rule {
     action: Action,
@@ -67,12 +70,16 @@ pub struct Rule {
     with_network: bool,
     /// Whether the pattern's commands run in the background, where they may outlast the reply.
     in_background: bool,
+    /// Whether the pattern's tools are only those of which their server says that they only read.
+    read_only: bool,
 }
 
 /// What stands behind `run` in a rule for commands with the network.
 const NETWORK: &str = "network";
 /// What stands behind `run` in a rule for commands in the background.
 const BACKGROUND: &str = "background";
+/// What stands behind `mcp` in a rule for tools that are said only to read.
+const READ_ONLY: &str = "read-only";
 
 /// A text that is not a valid rule.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
@@ -82,7 +89,8 @@ pub enum InvalidRule {
     Form,
     /// The text before the colon is not an action.
     #[error(
-        "`{0}` is not an action: use read, write, run, run+network, run+background, or network"
+        "`{0}` is not an action: use read, write, run, run+network, run+background, network, mcp, \
+         or mcp+read-only"
     )]
     Action(String),
     /// The text after the colon is not a pattern of this action.
@@ -94,14 +102,26 @@ impl Rule {
     /// Creates the rule of this action for `pattern`, which is written as after a rule's colon.
     pub fn new(action: Action, pattern: &str) -> Result<Self, InvalidRule> {
         let pattern = Pattern::of(action, pattern)?;
-        Ok(Self { action, pattern, with_network: false, in_background: false })
+        Ok(Self { action, pattern, with_network: false, in_background: false, read_only: false })
     }
 
     /// Creates the rule for commands of this pattern, with or without the network, in the
     /// foreground or in the background.
     pub(crate) fn run(pattern: CommandPattern, with_network: bool, in_background: bool) -> Self {
         let pattern = Pattern::Command(pattern);
-        Self { action: Action::Run, pattern, with_network, in_background }
+        Self { action: Action::Run, pattern, with_network, in_background, read_only: false }
+    }
+
+    /// Creates the rule for tools of servers of this pattern: for all of them, or only for those of which
+    /// their server says that they only read.
+    pub(crate) fn server_tool(pattern: ServerToolPattern, read_only: bool) -> Self {
+        Self {
+            action: Action::Mcp,
+            pattern: Pattern::ServerTool(pattern),
+            with_network: false,
+            in_background: false,
+            read_only,
+        }
     }
 
     /// The same action's rule for another pattern, which must be of that action.
@@ -133,6 +153,11 @@ impl Rule {
         self.in_background
     }
 
+    /// Whether it is only about tools of which their server says that they only read.
+    pub fn is_read_only(&self) -> bool {
+        self.read_only
+    }
+
     /// Whether an allow rule allows commands that run like this, as far as its words before the
     /// pattern go.
     pub(crate) fn allows_run(&self, network: bool, background: bool) -> bool {
@@ -160,7 +185,11 @@ impl Rule {
 impl fmt::Display for Rule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.action.name())?;
-        for (word, is_set) in [(NETWORK, self.with_network), (BACKGROUND, self.in_background)] {
+        for (word, is_set) in [
+            (NETWORK, self.with_network),
+            (BACKGROUND, self.in_background),
+            (READ_ONLY, self.read_only),
+        ] {
             if is_set {
                 write!(f, "+{word}")?;
             }
@@ -177,18 +206,19 @@ impl FromStr for Rule {
         let unknown = || InvalidRule::Action(head.trim().to_owned());
         let mut words = head.trim().split('+');
         let action: Action = words.next().unwrap_or_default().parse().map_err(|_| unknown())?;
-        let (mut with_network, mut in_background) = (false, false);
+        let (mut with_network, mut in_background, mut read_only) = (false, false, false);
         for word in words {
-            let is_set = match word {
-                NETWORK => &mut with_network,
-                BACKGROUND => &mut in_background,
+            let is_set = match (action, word) {
+                (Action::Run, NETWORK) => &mut with_network,
+                (Action::Run, BACKGROUND) => &mut in_background,
+                (Action::Mcp, READ_ONLY) => &mut read_only,
                 _ => return Err(unknown()),
             };
-            if action != Action::Run || std::mem::replace(is_set, true) {
+            if std::mem::replace(is_set, true) {
                 return Err(unknown());
             }
         }
-        Ok(Self { with_network, in_background, ..Self::new(action, pattern)? })
+        Ok(Self { with_network, in_background, read_only, ..Self::new(action, pattern)? })
     }
 }
 
@@ -264,6 +294,8 @@ mod tests {
             "run+network:cargo fetch *",
             "run+background:npm start",
             "run+network+background:npm start",
+            "mcp:github/get_issue",
+            "mcp+read-only:github/*",
         ] {
             let rule: Rule = text.parse().unwrap();
             assert_eq!(rule.to_string(), text);
@@ -277,9 +309,16 @@ mod tests {
     #[test]
     fn what_is_no_rule_says_what_is_wrong() {
         assert_eq!("ls".parse::<Rule>(), Err(InvalidRule::Form));
-        for head in
-            ["network+run", "run+", "run+net", "run+network+network", "read+background", "+run"]
-        {
+        for head in [
+            "network+run",
+            "run+",
+            "run+net",
+            "run+network+network",
+            "read+background",
+            "+run",
+            "mcp+network",
+            "run+read-only",
+        ] {
             let rule = format!("{head}:ls").parse::<Rule>();
             assert_eq!(rule, Err(InvalidRule::Action(head.to_owned())));
         }

@@ -46,9 +46,9 @@ pub use model::{bytes, download_stage, good_for, is_engine_name};
 pub use number::tenths;
 pub use options::{bad_option, option_hint, option_title};
 pub use permission::{
-    REASONS_SHOWN, bad_rule, command_text, effect, go_on_question, mode_choice, mode_meaning,
-    mode_title, more_reasons, permission_question, reason_asked, reasons_asked, rule_of_project,
-    run_time, runs_command, stays_inside, why, why_asked,
+    REASONS_SHOWN, bad_rule, changed_tool, command_text, effect, go_on_question, mode_choice,
+    mode_meaning, mode_title, more_reasons, permission_question, reason_asked, reasons_asked,
+    rule_of_project, run_time, runs_command, stays_inside, why, why_asked,
 };
 pub use protocol::{protocol, speaks};
 pub use state::{

@@ -47,6 +47,14 @@ pub(super) fn permission(
             lines.push(format!("  {}", visible(&asked.target)));
             lines.push(format!("  → {}", visible(&to.display().to_string())));
         }
+        Preview::ServerTool { arguments, changed_to, .. } => {
+            lines.push(format!("  {}", visible(&asked.target)));
+            lines.extend(visible(arguments).lines().map(|line| format!("  {line}")));
+            if let Some(text) = changed_to {
+                lines.push(terminal.dim(&words::changed_tool()));
+                lines.extend(visible(text).lines().map(|line| format!("  {line}")));
+            }
+        }
         Preview::Address { url } => lines.push(format!("  {}", visible(url))),
         Preview::Store { url, bytes } => {
             lines.push(format!("  {}", visible(url)));

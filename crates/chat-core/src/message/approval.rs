@@ -124,6 +124,15 @@ pub enum Preview {
         /// All of it.
         url: String,
     },
+    /// A tool of an MCP server would be used.
+    ServerTool {
+        /// What people call it.
+        title: String,
+        /// What it would be given, as JSON of several lines.
+        arguments: String,
+        /// How the server describes it now, where that is not how it was when it was allowed.
+        changed_to: Option<String>,
+    },
     /// What came from an address would be stored as the target.
     Store {
         /// All of the address.

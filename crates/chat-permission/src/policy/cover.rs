@@ -1,5 +1,6 @@
 //! Tells whether a rule is about something that was asked.
 
+use super::server_tool;
 use crate::pattern::{Fit, Host, Pattern};
 use crate::{Action, Effect, Request, Rule, Run, Target};
 
@@ -16,6 +17,10 @@ pub fn covers(rule: &Rule, effect: Effect, requests: &[Request]) -> bool {
             let named = (!private && host.is_this_machine()).then(|| Host::new("localhost"));
             pattern.matches(&host) || named.flatten().is_some_and(|named| pattern.matches(&named))
         }
+        (Request::Mcp { server, tool, read_only, .. }, Action::Mcp, _) => match effect {
+            Effect::Allow => server_tool::allows(rule, server, tool, *read_only),
+            Effect::Deny => server_tool::names(rule, server, tool),
+        },
         _ => false,
     })
 }
@@ -40,6 +45,6 @@ fn covers_run(rule: &Rule, effect: Effect, run: &Run) -> bool {
             let Target::Path(path) = &file.target else { return false };
             rule.action() == action && pattern.matches(path)
         }),
-        Pattern::Host(_) => false,
+        Pattern::Host(_) | Pattern::ServerTool(_) => false,
     }
 }

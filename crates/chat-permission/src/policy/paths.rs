@@ -75,6 +75,6 @@ pub(super) fn denied_beneath<'a>(
 ) -> Option<&'a Rule> {
     rules.of(Effect::Deny, action).find(|rule| match rule.pattern() {
         Pattern::Path(pattern) => pattern.may_fit_beneath(folder),
-        Pattern::Command(_) | Pattern::Host(_) => false,
+        Pattern::Command(_) | Pattern::Host(_) | Pattern::ServerTool(_) => false,
     })
 }

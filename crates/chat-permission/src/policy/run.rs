@@ -218,6 +218,6 @@ fn denying(
 fn patterns(rules: Rules<'_>, effect: Effect) -> impl Iterator<Item = (&Rule, &CommandPattern)> {
     rules.of(effect, Action::Run).filter_map(|rule| match rule.pattern() {
         Pattern::Command(pattern) => Some((rule, pattern)),
-        Pattern::Path(_) | Pattern::Host(_) => None,
+        Pattern::Path(_) | Pattern::Host(_) | Pattern::ServerTool(_) => None,
     })
 }

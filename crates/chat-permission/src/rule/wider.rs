@@ -2,7 +2,7 @@
 
 use super::Rule;
 use crate::command::{Simple, Word, hands_over};
-use crate::pattern::{CommandPattern, Pattern};
+use crate::pattern::{CommandPattern, Pattern, ServerToolPattern};
 
 /// Programs that build, test and check, and how many of their words determine what they do. For
 /// others, such as `rm` or `curl`, that depends on the rest.
@@ -48,8 +48,9 @@ const WIDENED: &[(&str, &[&str], usize)] = &[
 ];
 
 impl Rule {
-    /// A wider rule: a command with any arguments, or the whole folder of a file that is written in
-    /// the project. None if no wider rule is sensible.
+    /// A wider rule: a command with any arguments, the whole folder of a file that is written in
+    /// the project, or all tools of a server that are said only to read, like this one. None if no
+    /// wider rule is sensible.
     #[must_use]
     pub fn wider(&self) -> Option<Self> {
         match &self.pattern {
@@ -81,7 +82,13 @@ impl Rule {
                 }
                 Self::new(self.action, &format!("{folder}/**")).ok()
             }
-            Pattern::Command(_) | Pattern::Path(_) | Pattern::Host(_) => None,
+            Pattern::ServerTool(ServerToolPattern::Tool { server, .. }) if self.read_only => {
+                let all = ServerToolPattern::Server(server.clone());
+                Some(self.with(Pattern::ServerTool(all)))
+            }
+            Pattern::Command(_) | Pattern::Path(_) | Pattern::Host(_) | Pattern::ServerTool(_) => {
+                None
+            }
         }
     }
 }
@@ -116,6 +123,9 @@ mod tests {
             ("write:./src/**", None),
             ("read:/etc/hosts", None),
             ("network:example.org", None),
+            ("mcp:github/get_issue", None),
+            ("mcp+read-only:github/get_issue", Some("mcp+read-only:github/*")),
+            ("mcp+read-only:github/*", None),
         ] {
             let rule: Rule = rule.parse().unwrap();
             let found = rule.wider().map(|rule| rule.to_string());

@@ -38,12 +38,20 @@ pub fn permission_question(asked: &PermissionRequest) -> String {
         (Preview::Change { is_new: false, .. }, _) => {
             about(&gettext("Edit “{what}”?"), &asked.target)
         }
+        (Preview::ServerTool { title, .. }, _) => {
+            let server = asked.target.split_once('/').map_or("", |(server, _)| server);
+            fill(
+                &gettext("Use “{tool}” from {server}?"),
+                &[("tool", &one_line(title)), ("server", &one_line(server))],
+            )
+        }
         (Preview::Address { .. }, _) => about(&gettext("Access “{what}”?"), &asked.target),
         (Preview::Target, Action::Read) => about(&gettext("Read “{what}”?"), &asked.target),
         (Preview::Target, Action::Write) => about(&gettext("Write “{what}”?"), &asked.target),
         (Preview::Target, Action::Network) => {
             about(&gettext("Connect to “{what}”?"), &asked.target)
         }
+        (Preview::Target, Action::Mcp) => about(&gettext("Use “{what}”?"), &asked.target),
     }
 }
 
@@ -82,6 +90,11 @@ const REASONS_LISTED: usize = 30;
 /// The most serious reason why a request is asked.
 pub fn why_asked(asked: &PermissionRequest) -> String {
     asked.reasons.first().map(reason_asked).unwrap_or_default()
+}
+
+/// What stands above the description that a server gives a tool now.
+pub fn changed_tool() -> String {
+    gettext("The server’s description of this tool now:")
 }
 
 /// Every reason why a request is asked, the most serious first.
@@ -197,6 +210,9 @@ pub fn why(why: &Why) -> String {
         Why::PrivateAddress => {
             gettext("The address belongs to this computer or its local network.")
         }
+        Why::ChangedTool => {
+            gettext("The server has changed this tool since you allowed it. Read what it says now.")
+        }
         Why::NoHost => gettext("There is no host with this name."),
         Why::CommandNetwork => gettext(
             "The command needs the network and could reach any host, including those on your local network.",
@@ -230,7 +246,7 @@ pub fn bad_rule(bad: &InvalidRule) -> String {
         ),
         InvalidRule::Action(action) => about(
             &gettext(
-                "“{what}” isn’t an action. Use read, write, run, run+network, run+background, or network, as in “run:cargo test *”.",
+                "“{what}” isn’t an action. Use read, write, run, run+network, run+background, network, mcp, or mcp+read-only, as in “run:cargo test *”.",
             ),
             action,
         ),
@@ -260,6 +276,12 @@ pub fn bad_rule(bad: &InvalidRule) -> String {
         ),
         InvalidRule::Pattern(InvalidPattern::Host(pattern)) => about(
             &gettext("“{what}” isn’t a host. Write it like “network:*.example.org”."),
+            pattern,
+        ),
+        InvalidRule::Pattern(InvalidPattern::ServerTool(pattern)) => about(
+            &gettext(
+                "“{what}” isn’t a tool of a server. Write it like “mcp:github/get_issue” or “mcp:github/*”.",
+            ),
             pattern,
         ),
     }

@@ -25,6 +25,7 @@ pub(crate) fn action(request: &Request) -> Action {
         Request::Write { .. } => Action::Write,
         Request::Run(_) => Action::Run,
         Request::Network { .. } => Action::Network,
+        Request::Mcp { .. } => Action::Mcp,
     }
 }
 
@@ -36,6 +37,7 @@ pub(crate) fn target(request: &Request) -> String {
         }
         Request::Run(run) => run.command().to_owned(),
         Request::Network { host, .. } => host.clone(),
+        Request::Mcp { server, tool, .. } => format!("{server}/{tool}"),
     }
 }
 

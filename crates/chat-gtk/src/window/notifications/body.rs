@@ -54,6 +54,8 @@ fn permission(asked: &PermissionRequest, project: Option<&Path>) -> Asking {
             lines.extend(words::run_time(asked));
             fits(text) && fits(&place)
         }
+        // Neither can arguments.
+        Preview::ServerTool { .. } => false,
         Preview::Address { url } => {
             lines.extend(first_line(url));
             fits(url)

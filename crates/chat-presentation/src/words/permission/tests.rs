@@ -32,6 +32,7 @@ fn every_reason_is_a_whole_sentence() {
         Why::Secret(word()),
         Why::PrivateAddress,
         Why::NoHost,
+        Why::ChangedTool,
         Why::CommandNetwork,
         Why::Background,
         Why::Mode,

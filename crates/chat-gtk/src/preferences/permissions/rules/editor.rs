@@ -65,7 +65,7 @@ impl Editor {
     ) -> Self {
         let heading = if old.is_some() { gettext("Edit Rule") } else { gettext("Add Rule") };
         let body = gettext(
-            "For example, run:cargo test *, run+network:cargo fetch, run+background:npm start, write:src/**, read:/etc/hosts, or network:*.example.org",
+            "For example, run:cargo test *, run+network:cargo fetch, run+background:npm start, write:src/**, read:/etc/hosts, network:*.example.org, or mcp:github/*",
         );
         let dialog = adw::MessageDialog::new(Some(window), Some(&heading), Some(&body));
         let rule = adw::EntryRow::builder().title(gettext("Rule")).build();

@@ -128,5 +128,6 @@ fn icon(asked: &PermissionRequest) -> &'static str {
         (_, Action::Read) => "text-x-generic-symbolic",
         (_, Action::Write) => "document-edit-symbolic",
         (_, Action::Network) => "web-browser-symbolic",
+        (_, Action::Mcp) => "applications-engineering-symbolic",
     }
 }

@@ -1,7 +1,7 @@
 //! Draws the whole of what a tool would do, so that a person sees it before they allow it.
 
 use chat_core::message::{PermissionRequest, Preview};
-use chat_presentation::words::{bytes, changed, command_text, runs_command, visible};
+use chat_presentation::words::{bytes, changed, changed_tool, command_text, runs_command, visible};
 use gettextrs::gettext;
 
 use crate::accessible;
@@ -33,6 +33,15 @@ pub fn text(asked: &PermissionRequest) -> StyledText {
             out.push("\n→ ", TextStyle::Dim);
             out.push(&visible(&to.display().to_string()), TextStyle::Plain);
         }
+        Preview::ServerTool { arguments, changed_to, .. } => {
+            out.push(&visible(&asked.target), TextStyle::Dim);
+            out.push("\n", TextStyle::Dim);
+            out.push(&visible(arguments), TextStyle::Plain);
+            if let Some(text) = changed_to {
+                out.push(&format!("\n\n{}\n", changed_tool()), TextStyle::Dim);
+                out.push(&visible(text), TextStyle::Plain);
+            }
+        }
         Preview::Address { url } => out.push(&visible(url), TextStyle::Plain),
         Preview::Store { url, .. } => {
             out.push(&visible(url), TextStyle::Plain);
@@ -55,7 +64,11 @@ pub fn aside(asked: &PermissionRequest) -> Option<String> {
         }),
         Preview::Change { added, removed, .. } => Some(changed(*added, *removed)),
         Preview::Store { bytes: size, .. } => Some(bytes(*size)),
-        Preview::Move { .. } | Preview::Delete | Preview::Address { .. } | Preview::Target => None,
+        Preview::Move { .. }
+        | Preview::Delete
+        | Preview::Address { .. }
+        | Preview::ServerTool { .. }
+        | Preview::Target => None,
     }
 }
 
@@ -75,6 +88,7 @@ pub fn widget(asked: &PermissionRequest, style_tags: &StyleTags) -> gtk::Box {
         Preview::Command { .. } => (gettext("Command"), TALLEST),
         Preview::Change { .. } => (gettext("Changes"), TALLEST_CHANGE),
         Preview::Address { .. } => (gettext("Address"), TALLEST),
+        Preview::ServerTool { .. } => (gettext("Arguments"), TALLEST),
         Preview::Move { .. } | Preview::Delete | Preview::Store { .. } | Preview::Target => {
             (gettext("Request Details"), TALLEST)
         }

@@ -56,7 +56,7 @@ use crate::settings::{
     ToolSettings,
 };
 use crate::store::Page;
-use crate::tool::{Registry, ToolInfo, ToolServices, Toolbox};
+use crate::tool::{Registry, ToolInfo, ToolServices, ToolSource, Toolbox};
 
 pub use self::agent_kinds::{AgentKind, AgentKinds};
 pub use self::agents::{Agents, NewAgent};
@@ -150,6 +150,8 @@ pub struct StartOptions {
     pub agents: AgentRegistry,
     /// The tools that agents may offer to models.
     pub tools: Registry,
+    /// Where tools come from that are not known yet.
+    pub tool_source: Option<Arc<dyn ToolSource>>,
     /// What there is for the person themselves.
     pub services: ToolServices,
 }
@@ -166,6 +168,7 @@ impl StartOptions {
             better_titles: false,
             agents: AgentRegistry::default(),
             tools: Registry::default(),
+            tool_source: None,
             services: ToolServices::default(),
         }
     }
@@ -260,14 +263,15 @@ impl Manager {
         .await
     }
 
-    /// What is known of the tools that there are.
+    /// What is known of the tools that there are. [`Event::ToolsChanged`] tells when it changes.
     pub fn tools(&self) -> Toolbox {
-        self.inner.shared.tools.toolbox()
+        self.inner.shared.known_tools().toolbox()
     }
 
     /// Whether a tool is there with these settings; one that is not is offered to no model.
     pub fn is_set_up(&self, tool: &ToolInfo, settings: &ToolSettings) -> bool {
-        self.inner.shared.tools.get(tool.name()).is_some_and(|tool| tool.is_set_up(settings))
+        let tools = self.inner.shared.known_tools();
+        tools.get(tool.name()).is_some_and(|tool| tool.is_set_up(settings))
     }
 
     // The handles

@@ -11,6 +11,7 @@ mod label;
 mod memory;
 mod registry;
 mod services;
+mod source;
 mod team;
 mod worktrees;
 
@@ -31,6 +32,7 @@ pub use label::{CallData, Label, Labels, MsgId, N_, Tense, Text};
 pub use memory::{Background, Busy, Memory};
 pub use registry::{Registry, Toolbox};
 pub use services::{BoundsReport, LeftOvers, PageReader, ToolServices};
+pub use source::{SourceScope, ToolSource};
 pub use team::{AgentTask, Audience, MAIN, Team, TeamError};
 pub use worktrees::{AgentWorktrees, MergedWorktree, NewWorktree, WorktreeWork};
 

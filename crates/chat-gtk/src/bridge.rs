@@ -129,6 +129,7 @@ pub(crate) fn about(event: &Event) -> Option<&Fid> {
         | Event::SessionRemoved { .. }
         | Event::ApprovalsChanged { .. }
         | Event::ModelsChanged
+        | Event::ToolsChanged
         | Event::DownloadsChanged
         | Event::ConnectionsChanged
         | Event::ShowRequested { .. }

@@ -60,6 +60,8 @@ pub enum Event {
     },
     /// The list of models changed: those of the servers, or those on this machine.
     ModelsChanged,
+    /// Tools came or went: see `Manager::tools`.
+    ToolsChanged,
     /// A download of a model began, went on, or ended.
     DownloadsChanged,
     /// A connection was added, changed, removed, or found to be well or ill.

@@ -125,6 +125,7 @@ enum Key {
     Session(Fid, SessionKey),
     Approvals,
     Models,
+    Tools,
     Downloads,
     Connections,
     Show,
@@ -144,6 +145,7 @@ fn key(event: &Event) -> Option<Key> {
         // Each request ends in its own way, and whoever waits for one waits for that one.
         Event::RequestFinished { .. } => return None,
         Event::ModelsChanged => Key::Models,
+        Event::ToolsChanged => Key::Tools,
         Event::DownloadsChanged => Key::Downloads,
         Event::ConnectionsChanged => Key::Connections,
         Event::ShowRequested { .. } => Key::Show,

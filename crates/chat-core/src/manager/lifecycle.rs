@@ -102,6 +102,7 @@ impl Manager {
             agents: RwLock::new(options.agents),
             definitions: Arc::new(definitions.clone()),
             tools: options.tools,
+            tool_source: options.tool_source,
             path_environment,
             journals: Arc::new(Journals::new(
                 options.folders.state.clone(),
@@ -163,6 +164,9 @@ impl Manager {
             tasks.close();
             if tokio::time::timeout(LAST_WAIT, tasks.wait()).await.is_err() {
                 tracing::error!("the program ends before everything was stored");
+            }
+            if let Some(source) = &this.inner.shared.tool_source {
+                source.close().await;
             }
             let store = this.inner.shared.store.clone();
             let flushed = store.flush().await;

@@ -8,13 +8,13 @@ use chat_permission::path::{Error as PathError, Project};
 use chat_worktree::Worktrees;
 use jiff::Zoned;
 
-use super::{Session, SessionServices};
+use super::Session;
 use crate::agent::{Agent, ProjectStart, RuleFile, Surroundings, system_name};
 use crate::client::Capabilities;
 use crate::error::{Error, Kind, Result, WorktreeFault};
 use crate::message::{ChatRequest, ModelRef};
 use crate::settings::ToolSettings;
-use crate::tool::Registry;
+use crate::tool::{Registry, SourceScope};
 
 /// Where a request is made, and how far it may go.
 #[derive(Clone)]
@@ -134,7 +134,11 @@ impl Session {
             }
             None => None,
         };
-        let offers = !offered(&self.services, folder.is_some()).is_empty();
+        let root = folder.as_ref().map(|folder| folder.project.root().to_owned());
+        if let Some(source) = &self.services.tool_source {
+            source.prepare(root.as_deref()).await;
+        }
+        let offers = !self.offered(root.as_deref(), None).is_empty();
         let capabilities = if offers {
             self.services.clients.capabilities(model).await
         } else {
@@ -175,8 +179,9 @@ impl Session {
         }
         let plans = environment.mode == Mode::Plan;
         let settings = self.services.clients.settings();
-        let (name, with_project) = (agent.name(), environment.project.is_some());
-        let offered = self.tools(name, with_project, environment.capabilities, &settings.tools);
+        let root = environment.project.as_ref().map(|project| project.root());
+        let model = (model, environment.capabilities);
+        let offered = self.tools(agent.name(), root, model, &settings.tools);
         let offered = offered.only(|tool| !plans || tool.info().kind.in_plan_mode());
         let (tools, _) = agent.configure_tools(&offered);
         Ok(environment.surroundings(tools))
@@ -186,8 +191,8 @@ impl Session {
     pub(super) fn tools(
         &self,
         agent: &str,
-        with_project: bool,
-        capabilities: Capabilities,
+        project: Option<&Path>,
+        (model, capabilities): (&ModelRef, Capabilities),
         settings: &ToolSettings,
     ) -> Registry {
         if capabilities.tools == Some(false) {
@@ -196,22 +201,30 @@ impl Session {
         let plans = self.effective_mode() == Mode::Plan;
         let is_for = self.audience();
         let has_skills = self.lists_skills();
-        offered(&self.services, with_project)
+        let window = self.services.clients.longest_window(model);
+        self.offered(project, window)
             .only(|tool| settings.is_on(agent, tool.info().name()))
             .only(|tool| !plans || tool.info().kind.in_plan_mode())
             .only(|tool| is_for(tool.info().audience))
             .only(|tool| has_skills || !tool.loads_skills())
     }
-}
 
-/// The tools that there are to offer with these settings. A conversation without a project is
-/// given some only where the person set up a search of the web.
-fn offered(services: &SessionServices, with_project: bool) -> Registry {
-    let settings = &services.clients.settings().tools;
-    services.tools.only(|tool| {
-        let fits = with_project || (settings.search.is_some() && !tool.info().needs_project);
-        fits && tool.is_set_up(settings)
-    })
+    /// The tools that there are to offer with these settings and such a window. Of the program's own a
+    /// conversation without a project is given some only where the person set up a search of the web.
+    fn offered(&self, project: Option<&Path>, window: Option<u32>) -> Registry {
+        let settings = &self.services.clients.settings().tools;
+        let own = self.services.tools.only(|tool| {
+            let fits =
+                project.is_some() || (settings.search.is_some() && !tool.info().needs_project);
+            fits && tool.is_set_up(settings)
+        });
+        match &self.services.tool_source {
+            Some(source) => {
+                own.with(source.tools(SourceScope { project, memory: &self.memory, window }))
+            }
+            None => own,
+        }
+    }
 }
 
 /// The rules that count where the person works, and the branch.

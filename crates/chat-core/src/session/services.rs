@@ -20,7 +20,7 @@ use crate::event::Hub;
 use crate::message::{Fid, ModelRef, Options};
 use crate::settings::{ModelUsage, Settings};
 use crate::store::Store;
-use crate::tool::{Journals, Registry, Team};
+use crate::tool::{Journals, Registry, Team, ToolSource};
 
 /// The services that all sessions share.
 pub(crate) struct SessionServices {
@@ -31,6 +31,8 @@ pub(crate) struct SessionServices {
     pub agents: RwLock<AgentRegistry>,
     pub definitions: Arc<dyn DefinitionSource>,
     pub tools: Registry,
+    /// Where tools come from that are not known at the start.
+    pub tool_source: Option<Arc<dyn ToolSource>>,
     /// The person's home, and where Natter's own files lie: no tool may touch these.
     pub path_environment: PathEnvironment,
     /// The journals of the projects that are worked in.
@@ -58,6 +60,12 @@ impl SessionServices {
             return Kind::ConfigInvalid { path: self.settings_path.clone() };
         }
         Kind::NoModel
+    }
+
+    /// All tools that are known.
+    pub(crate) fn known_tools(&self) -> Registry {
+        let foreign = self.tool_source.as_ref().map(|source| source.known());
+        self.tools.clone().with(foreign.unwrap_or_default())
     }
 
     /// The agent of this name for a project: a registered one, or one in a file that counts there.

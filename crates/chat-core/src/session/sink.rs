@@ -37,8 +37,8 @@ pub(super) struct Sink {
 impl Sink {
     /// The tools that the session can offer with these settings.
     pub(super) fn tools(&self, settings: &ToolSettings) -> Registry {
-        let with_project = self.project.is_some();
-        self.turn.session.tools(&self.agent, with_project, self.capabilities, settings)
+        let project = self.project.as_ref().map(|project| project.root());
+        self.turn.session.tools(&self.agent, project, (&self.model, self.capabilities), settings)
     }
 
     /// The other agents of the session's tree, as a call reaches them.

@@ -50,6 +50,15 @@ impl Registry {
         Self { tools: tools.map(|(name, tool)| (name.clone(), Arc::clone(tool))).collect() }
     }
 
+    /// The same with the tools of another registry; of two with the same name this one's counts.
+    #[must_use]
+    pub fn with(mut self, others: Self) -> Self {
+        for (name, tool) in others.tools {
+            self.tools.entry(name).or_insert(tool);
+        }
+        self
+    }
+
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.tools.is_empty()

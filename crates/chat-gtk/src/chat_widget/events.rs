@@ -178,6 +178,12 @@ impl ChatWidget {
                 self.start.look_at_stock();
                 false
             }
+            Event::ToolsChanged => {
+                if let Some(manager) = &self.manager {
+                    self.conversation.set_tools(manager.tools());
+                }
+                false
+            }
             Event::ModelsChanged | Event::ConnectionsChanged | Event::AgentKindsChanged => {
                 if matches!(event, Event::ModelsChanged) {
                     self.start.look_at_stock();

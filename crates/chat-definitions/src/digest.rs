@@ -16,7 +16,7 @@ pub struct InvalidDigest;
 
 impl Digest {
     /// The hash of a list of byte strings: two different lists never give the same bytes to hash.
-    pub(crate) fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
+    pub fn of<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
         let mut hash = Sha256::new();
         for part in parts {
             hash.update((part.len() as u64).to_le_bytes());

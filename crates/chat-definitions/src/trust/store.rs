@@ -134,7 +134,27 @@ impl TrustStore {
             items: definitions.items.iter().map(|item| item.digest.to_string()).collect(),
             files: definitions.items.iter().map(file).collect(),
         };
-        self.change(&texts::of(&definitions.items), |projects| {
+        self.put(project, &texts::of(&definitions.items))
+    }
+
+    /// Trusts exactly these things of a project, of which only the hashes are known: what is no definition has a store
+    /// in a file of its own. Blocks.
+    ///
+    /// # Errors
+    /// The file cannot be written; it stays as it was.
+    pub fn trust_hashes(&self, root: &Path, hashes: &BTreeSet<Digest>) -> io::Result<()> {
+        let project = Trusted {
+            root: key(root),
+            hash: Digest::of_all(hashes.iter().copied()).to_string(),
+            items: hashes.iter().map(Digest::to_string).collect(),
+            files: Vec::new(),
+        };
+        self.put(project, &[])
+    }
+
+    /// Remembers a project in place of what is known of it.
+    fn put(&self, project: Trusted, texts: &[Kept]) -> io::Result<()> {
+        self.change(texts, |projects| {
             projects.retain(|known| known.root != project.root);
             projects.push(project);
             let surplus = projects.len().saturating_sub(MOST);

@@ -54,6 +54,22 @@ fn what_is_trusted_is_remembered_for_each_project() {
 }
 
 #[test]
+fn what_is_known_by_its_hash_alone_is_remembered_too() {
+    let (_folder, store) = store();
+    let hashes = |items: &[&[u8]]| items.iter().map(|bytes| Digest::of([*bytes])).collect();
+    let (first, second): (BTreeSet<_>, BTreeSet<_>) =
+        (hashes(&[b"1", b"2"]), hashes(&[b"2", b"3"]));
+    store.trust_hashes(Path::new("/a"), &first).unwrap();
+    assert_eq!(store.trusted(Path::new("/a")), first);
+    store.trust_hashes(Path::new("/a"), &second).unwrap();
+    assert_eq!(store.trusted(Path::new("/a")), second, "earlier versions are not trusted any more");
+    let forgotten = store.forget(Path::new("/a")).unwrap().unwrap();
+    assert!(store.trusted(Path::new("/a")).is_empty() && store.projects().is_empty());
+    store.restore(&forgotten).unwrap();
+    assert_eq!(store.trusted(Path::new("/a")), second);
+}
+
+#[test]
 fn a_text_is_kept_while_a_project_has_it() {
     let (_folder, store) = store();
     let texts = || fs::read_dir(store.texts()).unwrap().count();

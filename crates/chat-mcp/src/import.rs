@@ -1,0 +1,16 @@
+//! Reads servers of other programs, and those that a user pastes.
+//!
+//! Nothing is changed and nothing is kept: a front end shows what was found, and adds what the user chooses
+//! ([`Change::Add`](crate::config::Change::Add)).
+
+mod foreign;
+mod ollmchat;
+mod pasted;
+mod secrets;
+mod source;
+mod variables;
+
+pub use foreign::{ForeignServer, ForeignServers, RequestedInput};
+pub use pasted::read_pasted;
+pub use secrets::{PlainSecret, SecretPlace, move_secret, plain_secrets};
+pub use source::{ImportFolders, ImportSource};

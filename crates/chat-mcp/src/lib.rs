@@ -1,0 +1,12 @@
+//! Knows which servers of the Model Context Protocol the user has, and what each would start.
+//!
+//! [`config`] reads and writes `mcp.json`, and reads the `.mcp.json` of projects. [`import`] reads what other programs
+//! keep, and what a user pastes.
+//!
+//! Nothing here is for the eyes of users: [`config::Problem`]s are kinds, which front ends put into words. Reading blocks.
+
+#![warn(missing_docs)]
+#![cfg_attr(not(test), warn(clippy::unwrap_used))]
+
+pub mod config;
+pub mod import;

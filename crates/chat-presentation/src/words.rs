@@ -14,6 +14,7 @@ mod fault;
 mod fill;
 mod import;
 mod level;
+mod mcp;
 mod model;
 mod number;
 mod options;
@@ -42,6 +43,9 @@ pub use import::{
     time_of_chats,
 };
 pub use level::{OLD_DEFAULT_THINKING, thinking_from_name, thinking_levels, thinking_name};
+pub use mcp::{
+    mcp_expand_error, mcp_problem, mcp_problem_sentence, mcp_start_lines, mcp_write_error,
+};
 pub use model::{bytes, download_stage, good_for, is_engine_name};
 pub use number::tenths;
 pub use options::{bad_option, option_hint, option_title};

@@ -10,8 +10,7 @@ use super::options::keys as option_keys;
 use super::reading::{MOST_SERVERS, SERVERS};
 use super::transport::{Kind, keys, kind_of};
 use super::{
-    Change, McpConfig, Server, ServerConfig, ServerOptions, Template, Transport, WriteError,
-    is_name,
+    Change, McpConfig, ServerConfig, ServerOptions, Template, Transport, WriteError, is_name,
 };
 
 /// The text with a change.
@@ -247,10 +246,10 @@ fn set_map(object: &CstObject, key: &str, map: &BTreeMap<String, Template>) {
         let written =
             entries.get(name).and_then(|entry| entry.value()).and_then(|it| it.as_string_lit());
         let written = written.and_then(|text| text.decoded_value().ok());
-        if written.as_deref() != Some(template.source()) {
-            set(&entries, name, Some(template.source().into()));
-        } else {
+        if written.as_deref() == Some(template.source()) {
             remove_copies(&entries, name);
+        } else {
+            set(&entries, name, Some(template.source().into()));
         }
     }
 }

@@ -84,14 +84,12 @@ impl Reader<'_> {
         let Value::NumberLit(number) = value else {
             return self.wrong_type(key, value, ValueType::Number);
         };
-        match number.value.parse() {
-            Ok(seconds @ 1..=LONGEST) => Some(Duration::from_secs(seconds)),
-            _ => {
-                let kind = ProblemKind::OutOfRange { key, lowest: 1, highest: LONGEST };
-                self.complain(number.range, kind);
-                None
-            }
-        }
+        let Ok(seconds @ 1..=LONGEST) = number.value.parse() else {
+            let kind = ProblemKind::OutOfRange { key, lowest: 1, highest: LONGEST };
+            self.complain(number.range, kind);
+            return None;
+        };
+        Some(Duration::from_secs(seconds))
     }
 }
 

@@ -56,7 +56,7 @@ impl McpConfig {
             Ok(Some(_)) => return Self::broken(Some(1), ProblemKind::NotAFileOfServers),
             Err(line) => return Self::broken(Some(line), ProblemKind::Syntax),
         };
-        let mut reader = Reader::new(Lines::of(text), origin, &as_it_is);
+        let mut reader = Reader::new(Lines::of(text), origin, None);
         let mut servers = Vec::new();
         let keys = reader.keys(&root);
         let of = |name: &str| keys.iter().find(|(key, _)| *key == name).map(|(_, it)| *it);
@@ -72,10 +72,6 @@ impl McpConfig {
     }
 }
 
-fn as_it_is(text: &str) -> Result<String, ProblemKind> {
-    Ok(text.to_owned())
-}
-
 /// Turns a text of another program's file into one of ours.
 pub(crate) type Translate<'a> = &'a dyn Fn(&str) -> Result<String, ProblemKind>;
 
@@ -83,7 +79,8 @@ pub(crate) type Translate<'a> = &'a dyn Fn(&str) -> Result<String, ProblemKind>;
 pub(crate) struct Reader<'a> {
     lines: Lines,
     origin: Origin,
-    translate: Translate<'a>,
+    /// What is done with texts first.
+    translate: Option<Translate<'a>>,
     /// The server that is read.
     server: Option<String>,
     /// How many problems of it are noted, and whether there was an error among all.
@@ -93,7 +90,7 @@ pub(crate) struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    pub(crate) fn new(lines: Lines, origin: Origin, translate: Translate<'a>) -> Self {
+    pub(crate) fn new(lines: Lines, origin: Origin, translate: Option<Translate<'a>>) -> Self {
         Self {
             lines,
             origin,
@@ -131,7 +128,7 @@ impl<'a> Reader<'a> {
     }
 
     pub(super) fn translate(&self, text: &str) -> Result<String, ProblemKind> {
-        (self.translate)(text)
+        self.translate.map_or_else(|| Ok(text.to_owned()), |translate| translate(text))
     }
 
     /// The servers of an object, by their names.

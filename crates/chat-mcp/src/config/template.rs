@@ -68,18 +68,15 @@ impl Template {
                 rest = after;
                 continue;
             }
-            match reference(here)? {
-                Some((reference, length)) => {
-                    if !text.is_empty() {
-                        parts.push(Part::Text(std::mem::take(&mut text)));
-                    }
-                    parts.push(Part::Reference(reference));
-                    rest = &here[length..];
+            if let Some((reference, length)) = reference(here)? {
+                if !text.is_empty() {
+                    parts.push(Part::Text(std::mem::take(&mut text)));
                 }
-                None => {
-                    text.push('$');
-                    rest = &here[1..];
-                }
+                parts.push(Part::Reference(reference));
+                rest = &here[length..];
+            } else {
+                text.push('$');
+                rest = &here[1..];
             }
         }
         text.push_str(rest);

@@ -148,17 +148,14 @@ impl Reader<'_> {
                 )
             }
             keys::DISABLED => put(&mut found.disabled, self.flag(keys::DISABLED, value)),
-            keys::NATTER => match value {
-                Value::Object(object) => {
-                    let options = self.options(object);
-                    put(&mut found.options, options)
-                }
-                _ => {
+            keys::NATTER => {
+                let Value::Object(object) = value else {
                     let kind = ProblemKind::NotAnObject { key: Some(keys::NATTER) };
                     self.complain(property.range, kind);
-                    false
-                }
-            },
+                    return false;
+                };
+                put(&mut found.options, self.options(object))
+            }
             other => {
                 let key = quoted(other);
                 let kind = if UNSUPPORTED.contains(&other) {

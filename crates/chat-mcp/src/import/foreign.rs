@@ -9,8 +9,8 @@ use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Ranged;
 
 use crate::config::{
-    Lines, MOST_SERVERS, Problem, ProblemKind, Reader, Reference, ServerConfig, Template,
-    clean_name, key, parse_root,
+    LONGEST_NAME, Lines, MOST_SERVERS, Problem, ProblemKind, Reader, Reference, ServerConfig,
+    Template, clean_name, key, parse_root,
 };
 
 use super::secrets::{PlainSecret, plain_secrets};
@@ -105,7 +105,7 @@ pub(super) fn read_values<'v, 't: 'v>(
         used: RefCell::default(),
     };
     let translate = |text: &str| variables.translate(text);
-    let mut reader = Reader::new(Lines::of(text), Origin::User, &translate);
+    let mut reader = Reader::new(Lines::of(text), Origin::User, Some(&translate));
     let mut found = ForeignServers::default();
     let mut names = BTreeSet::new();
     for (at, (name, value)) in values.into_iter().enumerate() {
@@ -121,7 +121,7 @@ pub(super) fn read_values<'v, 't: 'v>(
             continue;
         };
         if let Some(config) = server(&mut reader, object) {
-            let name = name.and_then(clean_name).map(|name| unused(&mut names, name));
+            let name = name.and_then(clean_name).map(|name| unused(&mut names, &name));
             let secrets = plain_secrets(name.as_deref(), &config);
             found.servers.push(ForeignServer { name, config, secrets });
         }
@@ -168,15 +168,14 @@ fn input(value: &Value<'_>) -> Option<(String, Option<RequestedInput>)> {
 }
 
 /// The name, with a number if it is used already.
-fn unused(names: &mut BTreeSet<String>, name: String) -> String {
-    let numbered = |n: u32| {
-        let end = format!("-{n}");
-        let length = crate::config::LONGEST_NAME - end.len();
-        name.chars().take(length).chain(end.chars()).collect()
-    };
-    let free =
-        std::iter::once(name.clone()).chain((2..).map(numbered)).find(|it| !names.contains(it));
-    let free = free.unwrap_or(name);
+fn unused(names: &mut BTreeSet<String>, name: &str) -> String {
+    let mut free = name.to_owned();
+    let mut number = 1;
+    while names.contains(&free) {
+        number += 1;
+        let end = format!("-{number}");
+        free = name.chars().take(LONGEST_NAME - end.len()).chain(end.chars()).collect();
+    }
     names.insert(free.clone());
     free
 }

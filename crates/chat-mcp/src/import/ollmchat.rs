@@ -1,4 +1,4 @@
-//! Reads the servers of OLLMchat: a list of objects, each with its name.
+//! Reads the servers of `OLLMchat`: a list of objects, each with its name.
 
 use std::path::Path;
 

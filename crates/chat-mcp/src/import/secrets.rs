@@ -15,6 +15,8 @@ pub struct PlainSecret {
     pub name: String,
 }
 
+type PlaceOf = fn(String) -> SecretPlace;
+
 /// Where a secret stands in a server.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum SecretPlace {
@@ -103,7 +105,8 @@ pub fn move_secret(
     Some(SecretText::new(secret))
 }
 
-fn texts(config: &ServerConfig) -> (&BTreeMap<String, Template>, fn(String) -> SecretPlace) {
+/// The texts in which secrets are looked for, and what their places are.
+fn texts(config: &ServerConfig) -> (&BTreeMap<String, Template>, PlaceOf) {
     match &config.transport {
         Transport::Stdio(server) => (&server.env, SecretPlace::Variable),
         Transport::Http(server) => (&server.headers, SecretPlace::Header),

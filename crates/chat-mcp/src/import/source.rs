@@ -19,7 +19,7 @@ pub enum ImportSource {
     VsCode,
     /// Cursor, the servers of the user.
     Cursor,
-    /// OLLMchat.
+    /// `OLLMchat`.
     OllmChat,
 }
 

@@ -178,11 +178,11 @@ pub fn problem_sentence(problem: &ProblemKind) -> String {
     }
 }
 
-fn of_key(sentence: &str, key: &str) -> String {
+pub(super) fn of_key(sentence: &str, key: &str) -> String {
     fill(sentence, &[("key", key)])
 }
 
-fn wrong_type(expected: ValueType) -> String {
+pub(super) fn wrong_type(expected: ValueType) -> String {
     match expected {
         ValueType::Text => gettext("“{key}” must be text."),
         ValueType::Number => gettext("“{key}” must be a number."),

@@ -5,7 +5,7 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::*;
-use crate::config::{HttpServer, StdioServer};
+use crate::config::{HttpServer, Server, StdioServer};
 
 const FILE: &str = r#"{
   // which window
@@ -79,7 +79,7 @@ fn only_what_changes_is_written() {
     let after = replaced(FILE, "notes", |it| stdio(it).command = template("npm"));
     assert_eq!(after, FILE.replace("\"npx\"", "\"npm\""));
     let after = replaced(FILE, "notes", |it| {
-        drop(stdio(it).env.insert("PORT".to_owned(), template("3001")))
+        stdio(it).env.insert("PORT".to_owned(), template("3001"));
     });
     assert_eq!(after, FILE.replace("3000", "\"3001\""));
     let after = replaced(FILE, "notes", |it| it.config.options.network = false);
@@ -116,7 +116,7 @@ fn options_are_written_where_they_differ_from_the_default() {
 #[test]
 fn a_server_can_become_one_of_the_other_kind() {
     let after = replaced(FILE, "notes", |it| {
-        it.config.transport = address("https://example.org").transport
+        it.config.transport = address("https://example.org").transport;
     });
     assert!(after.contains("alwaysAllow") && !after.contains("npx"), "{after}");
     let after = replaced(FILE, "api", |it| it.config.transport = program("x").transport);
@@ -201,8 +201,8 @@ fn what_cannot_be_done_changes_nothing() {
     for broken in ["{", "[]", "1", "{\"mcpServers\": 1}"] {
         assert_eq!(refused(broken, &add("a")), WriteError::Broken.to_string(), "{broken}");
     }
-    let full: String = (0..MOST_SERVERS).map(|n| format!("\"s{n}\": {{}},")).collect();
-    let full = format!("{{\"mcpServers\": {{{full}}}}}");
+    let full: Vec<_> = (0..MOST_SERVERS).map(|n| format!("\"s{n}\": {{}}")).collect();
+    let full = format!("{{\"mcpServers\": {{{}}}}}", full.join(","));
     assert_eq!(refused(&full, &add("a")), WriteError::TooLarge.to_string());
 }
 

@@ -263,17 +263,17 @@ fn keys_that_mean_nothing_here_are_told_and_harm_nothing() {
 
 #[test]
 fn no_more_servers_and_problems_are_taken_than_anybody_has() {
-    let servers: String =
-        (0..=MOST_SERVERS).map(|n| format!("\"s{n}\": {{\"command\": \"x\"}},\n")).collect();
+    let server = |n: usize| format!("\"s{n}\": {{\"command\": \"x\"}}");
+    let servers = (0..=MOST_SERVERS).map(server).collect::<Vec<_>>().join(",\n");
     let config = user(&format!("{{\"mcpServers\": {{{servers}}}}}"));
     assert_eq!(config.servers.len(), MOST_SERVERS);
     let kind = ProblemKind::TooManyServers { limit: MOST_SERVERS };
     assert_eq!(config.problems, [Problem { server: None, line: Some(MOST_SERVERS + 1), kind }]);
-    let keys: String = (0..100).map(|n| format!("\"k{n}\": 1,")).collect();
-    assert_eq!(problems(&format!("{{{keys} \"command\": \"x\"}}")).len(), MOST_PROBLEMS);
+    let keys = (0..100).map(|n| format!("\"k{n}\": 1")).collect::<Vec<_>>().join(",");
+    assert_eq!(problems(&format!("{{{keys}, \"command\": \"x\"}}")).len(), MOST_PROBLEMS);
     // An error behind all that is told still counts.
     let config = user(
-        &file(&format!("{{{keys} \"command\": 1}}")).replace("\"command\": 1", "\"command\": []"),
+        &file(&format!("{{{keys}, \"command\": 1}}")).replace("\"command\": 1", "\"command\": []"),
     );
     assert_eq!((config.servers.len(), config.problems.len()), (0, MOST_PROBLEMS));
 }

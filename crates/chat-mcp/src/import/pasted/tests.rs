@@ -9,14 +9,11 @@ fn read(text: &str) -> ForeignServers {
     read_pasted(text, Path::new("/home/ada"))
 }
 
-fn names(text: &str) -> Vec<Option<String>> {
+/// The names of the servers in a text, empty where there is none.
+fn names(text: &str) -> Vec<String> {
     let found = read(text);
     assert_eq!(found.problems, [], "{text}");
-    found.servers.into_iter().map(|server| server.name).collect()
-}
-
-fn name(name: &str) -> Option<String> {
-    Some(name.to_owned())
+    found.servers.into_iter().map(|server| server.name.unwrap_or_default()).collect()
 }
 
 #[test]
@@ -33,10 +30,10 @@ fn every_form_is_understood() {
         "```json\n{\"mcpServers\": {\"a\": {\"command\": \"x\"}}}\n```\n",
         "\u{feff}{\"mcpServers\": {\"a\": {\"command\": \"x\"},}}",
     ] {
-        assert_eq!(names(text), [name("a")], "{text}");
+        assert_eq!(names(text), ["a"], "{text}");
     }
     let two = "\"a\": {\"command\": \"x\"},\n\"b\": {\"command\": \"y\"},";
-    assert_eq!(names(two), [name("a"), name("b")]);
+    assert_eq!(names(two), ["a", "b"]);
 }
 
 #[test]
@@ -45,7 +42,7 @@ fn a_server_alone_has_no_name() {
         r#"{"command": "npx", "args": ["-y", "x"]}"#,
         r#"{"url": "https://example.org", "type": "http"}"#,
     ] {
-        assert_eq!(names(text), [None]);
+        assert_eq!(names(text), [""]);
     }
     let found = read(r#"{"command": "x", "env": {"API_KEY": "abcdefgh"}}"#);
     assert_eq!(found.servers[0].secrets[0].name, "API_KEY");

@@ -1,5 +1,5 @@
 //! Tests what is taken of the files of other programs. The files here are written for these tests, in the forms that
-//! the documentation of each program describes (of OLLMchat, its source).
+//! the documentation of each program describes (of `OLLMchat`, its source).
 
 use std::fs;
 use std::path::Path;
@@ -189,7 +189,7 @@ fn broken_files_are_named() {
         assert_eq!(problems(&read(source, other)), [("", &ProblemKind::NotAFileOfServers)]);
         assert_eq!(read(source, ""), ForeignServers::default());
         let (_home, folders) = user(source, "");
-        fs::write(source.path(&folders), [b' '; LARGEST_FILE + 1]).unwrap();
+        fs::write(source.path(&folders), " ".repeat(LARGEST_FILE + 1)).unwrap();
         let kind = ProblemKind::TooLarge { limit: LARGEST_FILE };
         assert_eq!(problems(&source.read(&folders)), [("", &kind)]);
     }

@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 
 pub(crate) use self::inherited_fds::{ArgumentsPipe, InheritedFds};
 use self::inherited_fds::{Copied, SmallFile};
-use crate::command::{Command, Limits};
+use crate::command::Limits;
+use crate::launch::Launch;
+use crate::program::FolderAccess;
 use crate::view::{Etc, Guard, Protection, View};
 
 /// Where a command sees its temporary files.
@@ -76,7 +78,7 @@ impl Arguments {
 /// The arguments for a command's limits, which are known at once; the command to run follows them.
 /// The arguments for its view are read later.
 pub(crate) fn arguments(
-    command: &Command,
+    launch: &Launch,
     inherited_fds: &InheritedFds,
     rest: &OwnedFd,
 ) -> Vec<OsString> {
@@ -93,7 +95,7 @@ pub(crate) fn arguments(
     ] {
         to.flag(flag);
     }
-    if !command.network {
+    if !launch.network {
         to.flag("--unshare-net");
     }
     to.on("--cap-drop", "ALL");
@@ -110,11 +112,11 @@ pub(crate) fn rest(
     view: &View,
     etc: Option<&Etc>,
     guard: &Guard,
-    command: &Command,
+    launch: &Launch,
     inherited_fds: &InheritedFds,
 ) -> Vec<OsString> {
     let mut to = Arguments::default();
-    system(&mut to, view, etc, &inherited_fds.copies, &command.limits);
+    system(&mut to, view, etc, &inherited_fds.copies, &launch.limits);
     project(&mut to, view, guard);
     for hidden in &view.hidden {
         if hidden.is_dir() {
@@ -124,7 +126,7 @@ pub(crate) fn rest(
     }
     // The folders between those above are in memory, too, and without a limit.
     to.on("--remount-ro", "/");
-    to.on("--chdir", &command.folder);
+    to.on("--chdir", &launch.folder);
     to.0
 }
 
@@ -169,7 +171,16 @@ fn system(
 }
 
 fn project(to: &mut Arguments, view: &View, guard: &Guard) {
-    for folder in std::iter::once(&view.project).chain(&view.git) {
+    to.bind("--bind", &view.project, &view.project);
+    // An outer one comes before what is in it.
+    for granted in &view.granted {
+        let how = match granted.access {
+            FolderAccess::Read => "--ro-bind",
+            FolderAccess::Write => "--bind",
+        };
+        to.bind(how, &granted.path, &granted.path);
+    }
+    for folder in &view.git {
         to.bind("--bind", folder, folder);
     }
     // A folder comes before what is in it.

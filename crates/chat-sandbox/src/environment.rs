@@ -5,6 +5,9 @@
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
+/// Where programs are if no variable says it.
+pub(crate) const USUAL_PATH: &str = "/usr/local/bin:/usr/bin:/bin";
+
 /// Variables that are passed on unchanged.
 const PASSED: &[&str] = &[
     "COLORTERM",
@@ -65,7 +68,7 @@ pub(crate) fn of(
         variables.push((name.clone(), value.clone()));
     }
     if !variables.iter().any(|(name, _)| name == "PATH") {
-        variables.push(("PATH".into(), "/usr/local/bin:/usr/bin:/bin".into()));
+        variables.push(("PATH".into(), USUAL_PATH.into()));
     }
     variables
 }

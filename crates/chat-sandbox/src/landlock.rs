@@ -18,7 +18,7 @@ use landlock::{
 
 use crate::error::Error;
 use crate::seccomp::{self, SyscallRestrictions};
-use crate::view::{Protection, View};
+use crate::view::{ProgramFiles, Protection, View};
 
 /// The supported versions of Landlock, the newest first. On a kernel with a newer version, these
 /// are used.
@@ -104,11 +104,11 @@ impl Bounds {
             view.readable.iter().map(|(from, _)| from.clone()).collect();
         readable.push("/proc".into());
         let mut listed = Vec::new();
-        if view.masked.is_empty() {
-            readable.push(view.project.clone());
-        } else {
-            listed.push(view.project.clone());
-            grant_reading(&view.project, &view.masked, &mut readable)?;
+        for folder in view.folders() {
+            if view.masked.iter().any(|masked| masked.starts_with(folder)) {
+                listed.push(folder.to_owned());
+            }
+            grant_reading(folder, &view.masked, &mut readable)?;
         }
         for repository in &view.git {
             grant_reading(repository, &view.emptied, &mut readable)?;
@@ -121,9 +121,12 @@ impl Bounds {
         let mut writable = vec![scratch.to_owned()];
         // Git replaces references, for which it needs more than can be granted.
         let git = view.git.iter().filter(|_| view.access.is_none());
-        for folder in std::iter::once(&view.project).chain(git) {
+        let folders = std::iter::once(&*view.project).chain(view.writable());
+        for folder in folders.chain(git.map(PathBuf::as_path)) {
             grant(folder, &view.protected, &view.masked, &mut writable)?;
         }
+        // They are not shown elsewhere, so programs are pointed to them.
+        writable.extend(view.program.iter().map(ProgramFiles::caches));
         Ok(Self {
             readable,
             listed,

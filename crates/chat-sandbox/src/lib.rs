@@ -14,6 +14,9 @@
 //! # Ok(())
 //! # }
 //! ```
+//!
+//! A program that is talked to, such as an MCP server, gets pipes instead:
+//! [`Sandbox::spawn_program`].
 
 mod at_exit;
 mod bubblewrap;
@@ -23,15 +26,18 @@ mod environment;
 mod error;
 mod git;
 mod landlock;
+mod launch;
 mod limits;
 mod mount_watch;
 mod output;
 mod probe;
 mod processes;
+mod program;
 mod running;
 mod sandbox;
 mod seccomp;
 mod shell;
+mod sink;
 mod spawner;
 mod start;
 mod supervise;
@@ -44,6 +50,9 @@ pub use git::{QuarantineReason, QuarantinedFile};
 pub use output::{Chunk, Decoder, Excerpt, Follow, Keep, Part, Span, Spool, Stream};
 pub use probe::UnavailableReason;
 pub use processes::end_orphans;
+pub use program::{
+    FolderAccess, GrantedFolder, Pipes, Program, ProgramStdin, RunningProgram, StandardError,
+};
 pub use running::{Ended, Exit, Limit, Running};
 pub use sandbox::{Enforcement, Gap, Preference, Sandbox};
-pub use view::clear_left_over;
+pub use view::{clear_left_over, remove_program_files};

@@ -32,6 +32,8 @@ pub(crate) struct Watch {
     bounds: Arc<Bounds>,
     looking: Option<JoinHandle<UsageSample>>,
     pause: Duration,
+    /// The longest pause while nothing grows.
+    seldom: Duration,
     next: Instant,
 }
 
@@ -54,13 +56,21 @@ struct UsageSample {
 }
 
 impl Watch {
-    pub(crate) fn new(family: Arc<Family>, project: &Path, limits: &Limits) -> Self {
-        let disk = File::open(project).ok().and_then(|folder| {
+    /// `is_long_lived` says that it is checked less often while nothing grows, for it may be idle
+    /// for days.
+    pub(crate) fn new(
+        family: Arc<Family>,
+        disk: &Path,
+        limits: &Limits,
+        is_long_lived: bool,
+    ) -> Self {
+        let disk = File::open(disk).ok().and_then(|folder| {
             let free = free(&folder)?;
             Some((folder, limits.disk_left.min(free / 2)))
         });
         let bounds = Arc::new(Bounds { family, limits: *limits, disk });
-        Self { bounds, looking: None, pause: SOON, next: Instant::now() + SOON }
+        let seldom = if is_long_lived { SELDOM * 4 } else { SELDOM };
+        Self { bounds, looking: None, pause: SOON, seldom, next: Instant::now() + SOON }
     }
 
     /// When the next check is due.
@@ -78,7 +88,7 @@ impl Watch {
         match self.looking.take() {
             Some(looking) if looking.is_finished() => {
                 let look = looking.join().ok()?;
-                self.pause = if look.is_near { SOON } else { (self.pause * 2).min(SELDOM) };
+                self.pause = if look.is_near { SOON } else { (self.pause * 2).min(self.seldom) };
                 self.next = now + self.pause.max((look.took * REST).min(LONGEST_REST));
                 look.too_much
             }
@@ -143,7 +153,7 @@ mod tests {
         }
         let limits = |processes| Limits { processes, ..Limits::default() };
         for (limits, expected) in [(limits(0), Some(Limit::Processes)), (limits(1), None)] {
-            let mut watch = Watch::new(family.clone(), Path::new("/"), &limits);
+            let mut watch = Watch::new(family.clone(), Path::new("/"), &limits, false);
             let begun = watch.next();
             assert_eq!(watch.check_if_due(begun), None);
             while watch.looking.as_ref().is_some_and(|looking| !looking.is_finished()) {

@@ -7,21 +7,25 @@
 //! forbids changing it.
 
 mod memory;
+mod space;
+mod watchdog;
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
 use std::os::fd::OwnedFd;
-use std::process::Child;
 use std::sync::atomic::{AtomicU16, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
 use rustix::io::Errno;
 use rustix::process::{
-    Pid, PidfdFlags, Resource, Signal, getpid, getrlimit, kill_process, pidfd_open,
-    pidfd_send_signal, test_kill_process,
+    Pid, PidfdFlags, Resource, Signal, getpid, getrlimit, pidfd_open, pidfd_send_signal,
+    test_kill_process,
 };
 use rustix::time::Timespec;
+
+pub(crate) use self::space::Space;
+pub(crate) use self::watchdog::Watchdog;
 
 /// More than any machine's memory, with enough numbers left above.
 const MARKS: u64 = 1 << 60;
@@ -44,60 +48,6 @@ pub(crate) enum Family {
     Space(Space),
     /// The processes with this limit.
     Marked(u64),
-}
-
-/// bubblewrap's PID namespace.
-#[derive(Debug)]
-pub(crate) struct Space {
-    bubblewrap: Pid,
-    /// Its first process: when that has ended, the kernel has ended all others. None if bubblewrap
-    /// failed before creating it.
-    first: Option<OwnedFd>,
-}
-
-impl Space {
-    /// The namespace of a bubblewrap that was just started and has no process yet.
-    pub(crate) fn of(bubblewrap: &Child) -> Self {
-        Self { bubblewrap: Pid::from_child(bubblewrap), first: None }
-    }
-
-    /// The same, as soon as it has a process. The command must still be waiting.
-    pub(crate) fn with_first(bubblewrap: &Child) -> Self {
-        let mut space = Self::of(bubblewrap);
-        let pid = space.bubblewrap;
-        let Ok(process) = pidfd_open(pid, PidfdFlags::empty()) else {
-            return space;
-        };
-        let deadline = Instant::now() + GONE;
-        let moment = Timespec { tv_sec: 0, tv_nsec: 200_000 };
-        while space.first.is_none() && Instant::now() < deadline {
-            let child = children(pid).first().copied();
-            let first = child.and_then(|child| pidfd_open(child, PidfdFlags::empty()).ok());
-            // bubblewrap may have reaped it meanwhile: then the id may belong to another process.
-            space.first = first.filter(|_| children(pid).first().copied() == child);
-            let ended = poll(&mut [PollFd::new(&process, PollFlags::IN)], Some(&moment));
-            if ended.is_ok_and(|ended| ended > 0) {
-                break;
-            }
-        }
-        space
-    }
-
-    /// Waits until the kernel has ended all processes.
-    fn wait(&self) {
-        if let Some(first) = &self.first {
-            ends_within(first, GONE);
-        }
-    }
-
-    fn end(&self) {
-        if let Some(first) = &self.first {
-            let _ = pidfd_send_signal(first, Signal::KILL);
-        }
-        // Without its namespace it would end by itself; it may still be starting.
-        let _ = kill_process(self.bubblewrap, Signal::KILL);
-        self.wait();
-    }
 }
 
 /// Waits for a process to end, and returns whether it has.
@@ -156,7 +106,7 @@ impl Family {
     /// All existing processes, including zombies.
     fn members(&self) -> Vec<Pid> {
         match self {
-            Self::Space(space) => descendants(space.bubblewrap),
+            Self::Space(space) => space.members(),
             Self::Marked(mark) => marked(*mark),
         }
     }
@@ -181,11 +131,19 @@ impl Family {
         }
     }
 
+    /// Asks all of them to end.
+    pub(crate) fn terminate(&self) {
+        match self {
+            Self::Space(space) => space.terminate(),
+            Self::Marked(mark) => drop(signal_all(*mark, Signal::TERM)),
+        }
+    }
+
     /// The process that outlives all others except the started one, if there is one: when it ends,
     /// the command ends.
     pub(crate) fn last(&self) -> Option<&OwnedFd> {
         match self {
-            Self::Space(space) => space.first.as_ref(),
+            Self::Space(space) => space.first(),
             Self::Marked(_) => None,
         }
     }
@@ -353,7 +311,7 @@ fn threads(pid: Pid) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use std::process::Command;
+    use std::process::{Child, Command};
 
     use rustix::process::{Rlimit, prlimit};
 

@@ -15,8 +15,8 @@ use crate::wake::Wake;
 pub enum Ended {
     /// By itself, with this status: 0 is success.
     Status(i32),
-    /// Its shell was ended by this signal. If a program in the shell was, the shell returns 128
-    /// plus the signal's number, but it may return that for any reason.
+    /// Its shell was ended by this signal; or the program was. If a program in a command's shell
+    /// was, the shell returns 128 plus the signal's number, but it may return that for any reason.
     Signal(i32),
     /// It exceeded its time limit; all of its processes were ended.
     TimedOut(Duration),
@@ -40,7 +40,7 @@ pub enum Limit {
     Disk,
 }
 
-/// The end of a command.
+/// The end of a command or a program.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Exit {
     /// How it ended.
@@ -68,10 +68,32 @@ impl Exit {
 pub(crate) struct Control {
     pub(crate) wake: Arc<Wake>,
     pub(crate) stop: AtomicBool,
+    terminate: AtomicBool,
     pub(crate) channel: Arc<Channel>,
 }
 
 impl Control {
+    pub(crate) fn new() -> std::io::Result<Arc<Self>> {
+        let wake = Arc::new(Wake::new()?);
+        Ok(Arc::new(Self {
+            channel: Channel::new(wake.clone()),
+            wake,
+            stop: AtomicBool::new(false),
+            terminate: AtomicBool::new(false),
+        }))
+    }
+
+    /// Asks the processes to end.
+    pub(crate) fn terminate(&self) {
+        self.terminate.store(true, Ordering::Release);
+        self.wake.wake();
+    }
+
+    /// Whether they are to be asked now. Reported once.
+    pub(crate) fn is_to_terminate(&self) -> bool {
+        self.terminate.swap(false, Ordering::AcqRel)
+    }
+
     pub(crate) fn stop(&self) {
         self.stop.store(true, Ordering::Release);
         self.wake.wake();
@@ -117,18 +139,23 @@ impl Running {
 
     /// Waits for its end: all processes are gone, all output is stored. Cancel-safe.
     pub async fn wait(&self) -> Exit {
-        let mut exit = self.exit.clone();
-        match exit.wait_for(Option::is_some).await.as_deref() {
-            Ok(Some(exit)) => exit.clone(),
-            // Its thread has panicked, which ended what it had started.
-            _ => Exit {
-                ended: Ended::Stopped,
-                took: Duration::ZERO,
-                left_running: 0,
-                quarantined: Vec::new(),
-                is_partly_unseen: true,
-            },
-        }
+        exit_of(&self.exit).await
+    }
+}
+
+/// Waits for the end that a thread reports.
+pub(crate) async fn exit_of(exit: &watch::Receiver<Option<Exit>>) -> Exit {
+    let mut exit = exit.clone();
+    match exit.wait_for(Option::is_some).await.as_deref() {
+        Ok(Some(exit)) => exit.clone(),
+        // Its thread has panicked, which ended what it had started.
+        _ => Exit {
+            ended: Ended::Stopped,
+            took: Duration::ZERO,
+            left_running: 0,
+            quarantined: Vec::new(),
+            is_partly_unseen: true,
+        },
     }
 }
 

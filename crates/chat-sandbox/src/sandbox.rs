@@ -8,8 +8,10 @@ use tokio::sync::OnceCell;
 use crate::command::Command;
 use crate::error::Error;
 use crate::landlock;
+use crate::launch::Launch;
 use crate::output::{Follow, Spool};
 use crate::probe::{self, UnavailableReason};
+use crate::program::{self, Log, Pipes, Program, RunningProgram, StandardError};
 use crate::running::Running;
 use crate::spawner;
 use crate::start;
@@ -171,25 +173,59 @@ impl Sandbox {
         spool: Spool,
     ) -> Result<(Running, Follow), Error> {
         let sandbox = self.clone();
-        let start = move || sandbox.start(command);
+        let launch = move || Launch::of_command(&sandbox.0.shell, command);
+        supervise::begin(self.launch(launch).await?, spool)
+    }
+
+    /// Starts a program that is talked to over pipes, such as an MCP server, and that runs until it
+    /// ends or is ended. If this is cancelled or the handle is dropped, or if Natter ends in any
+    /// way, nothing is left running. To run it outside of the sandbox, start it in that of
+    /// [`Preference::None`].
+    ///
+    /// # Errors
+    ///
+    /// [`Error::NotFound`] and [`Error::HiddenProgram`] if there is no such program, or if the
+    /// sandbox does not show it; [`Error::TooWide`] and [`Error::OwnFolder`] if a granted folder
+    /// would show too much.
+    ///
+    /// # Panics
+    ///
+    /// Outside of a tokio runtime.
+    pub async fn spawn_program(&self, program: Program) -> Result<(RunningProgram, Pipes), Error> {
+        let log = match &program.standard_error {
+            StandardError::Log(path) => Some(Log::open(path).map_err(Error::Output)?),
+            StandardError::Pipe | StandardError::Nothing => None,
+        };
+        let is_confined = self.0.enforcement != Enforcement::None;
+        let started = self.launch(move || Launch::of_program(program, is_confined)).await?;
+        program::begin(started, log)
+    }
+
+    /// Starts what `launch` returns, and lets it go.
+    async fn launch(
+        &self,
+        launch: impl FnOnce() -> Result<Launch, Error> + Send + 'static,
+    ) -> Result<Started, Error> {
+        let sandbox = self.clone();
+        let start = move || sandbox.start(launch()?);
         let mut started = match self.0.enforcement {
             Enforcement::Bubblewrap => spawner::blocking(start).await?,
             Enforcement::Landlock | Enforcement::None => spawner::once(start).await?,
         };
         started.let_go()?;
-        supervise::begin(started, spool)
+        Ok(started)
     }
 
-    fn start(&self, command: Command) -> Result<Started, Error> {
+    fn start(&self, launch: Launch) -> Result<Started, Error> {
         let shell = &self.0.shell;
         match (self.0.enforcement, &self.0.bubblewrap) {
             (Enforcement::Bubblewrap, Some(program)) => {
-                start::in_bubblewrap(program, shell, command)
+                start::in_bubblewrap(program, shell, launch)
             }
             (Enforcement::Landlock, _) => {
-                start::in_landlock(self.0.landlock.unwrap_or(0), shell, command)
+                start::in_landlock(self.0.landlock.unwrap_or(0), shell, launch)
             }
-            _ => start::unbound(shell, command),
+            _ => start::unbound(shell, &launch),
         }
     }
 }

@@ -25,6 +25,12 @@ pub(crate) const WITH_LIMITS: &str = "[ -z \"$BASH_VERSION\" ] || set +o posix; 
 /// Waits for a line, then becomes the shell: meanwhile the limits are set from outside.
 pub(crate) const GATED: &str = "read -r _ || exit; exec \"$@\" </dev/null";
 
+/// The same two for a program, which goes on reading its standard input where the line ended. Its
+/// shell cannot tell a signal from a status.
+pub(crate) const PROGRAM_WITH_LIMITS: &str = "read -r _ || exit; ulimit -c 0; ulimit -f \"$1\"; ulimit -n \"$2\"; \
+    ulimit -u \"$3\" 2>/dev/null || ulimit -p \"$3\" 2>/dev/null; shift 3; (exec \"$@\"); exit \"$?\"";
+pub(crate) const PROGRAM_GATED: &str = "read -r _ || exit; exec \"$@\"";
+
 /// The shell's arguments before the command's text. It reads no settings of the user.
 pub(crate) fn arguments(shell: &Path) -> &'static [&'static str] {
     if shell.file_name() == Some(OsStr::new("bash")) {
@@ -72,6 +78,8 @@ pub(crate) enum Gate {
     Input,
     /// Its standard input is the other end of this, and signals are reported here.
     Socket(UnixStream),
+    /// A program's standard input, which stays open. In bubblewrap a signal is reported as a status.
+    Pipe { in_bubblewrap: bool },
 }
 
 impl Gate {
@@ -87,13 +95,16 @@ impl Gate {
         let _ = match self {
             Self::Input => child.stdin.take().map_or(Ok(()), |mut gate| gate.write_all(b"\n")),
             Self::Socket(gate) => gate.write_all(b"\n"),
+            Self::Pipe { .. } => child.stdin.as_mut().map_or(Ok(()), |it| it.write_all(b"\n")),
         };
     }
 
-    /// Whether the command that has ended was reported to have ended by a signal.
+    /// Whether the command that has ended was reported to have ended by a signal, if its status can
+    /// be one.
     pub(crate) fn reports_signal(&mut self) -> bool {
         match self {
             Self::Input => false,
+            Self::Pipe { in_bubblewrap } => *in_bubblewrap,
             Self::Socket(gate) => gate.read(&mut [0]).is_ok_and(|length| length > 0),
         }
     }

@@ -1,4 +1,4 @@
-//! Starts a command in each of the three ways.
+//! Starts a command or a program in each of the three ways.
 
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
@@ -6,14 +6,14 @@ use std::process::Stdio;
 use std::sync::Arc;
 
 use crate::bubblewrap::{self, ArgumentsPipe, InheritedFds};
-use crate::command::Command;
 use crate::descriptors;
 use crate::environment;
 use crate::error::Error;
 use crate::git::GitWatcher;
 use crate::landlock::{self, Bounds};
+use crate::launch::{Launch, LaunchKind};
 use crate::mount_watch::MountWatch;
-use crate::processes::{self, Family, Space};
+use crate::processes::{self, Family, Space, Watchdog};
 use crate::seccomp::{self, SyscallRestrictions};
 use crate::shell::{self, Gate};
 use crate::spawner;
@@ -27,53 +27,53 @@ use crate::view::{self, Etc, Guard, Protection, View};
 pub(crate) fn in_bubblewrap(
     program: &Path,
     shell: &Path,
-    command: Command,
+    mut launch: Launch,
 ) -> Result<Started, Error> {
-    let (mut command, home) = resolved(command)?;
-    let mut view = View::of(&command.project, &home)?;
-    view.secrets = command.secrets.clone();
-    view.access = command.git.clone();
+    let mut view = launch.view()?;
     view.add_caches();
     if let Some(caches) = &view.caches {
-        drop(command.environment.splice(0..0, caches.environment.iter().cloned()));
+        launch.add_environment(caches.environment.iter().cloned());
     }
-    let etc = Etc::cached(command.network);
+    let etc = Etc::cached(launch.network);
     if etc.is_none() {
         // Its parts are copied.
-        view.add_system(&command.hidden, command.network)?;
+        view.add_system(&launch.hidden, launch.network)?;
     }
     descriptors::keep();
     let scoped = landlock::version().is_some_and(|version| version >= landlock::SCOPES);
-    let restrictions = SyscallRestrictions::of_namespaces(command.network, scoped);
+    let restrictions = SyscallRestrictions::of_namespaces(launch.network, scoped);
     let inherited_fds =
         Arc::new(InheritedFds::new(&view, etc.is_some(), seccomp::file(restrictions)?));
     let (rest, read) = ArgumentsPipe::new().map_err(Error::Start)?;
-    let (gate, stdin) = Gate::socket().map_err(Error::Start)?;
+    let (script, (gate, stdin)) = if launch.is_program() {
+        let gate = Gate::Pipe { in_bubblewrap: true };
+        (shell::PROGRAM_WITH_LIMITS, (gate, Stdio::piped()))
+    } else {
+        (shell::WITH_LIMITS, Gate::socket().map_err(Error::Start)?)
+    };
     let mut process = std::process::Command::new(program);
     process
-        .args(bubblewrap::arguments(&command, &inherited_fds, &read))
-        .args(["/bin/sh", "-c", shell::WITH_LIMITS, "sh"])
-        .args(shell::limits(&command.limits))
-        .arg(shell)
-        .args(shell::arguments(shell))
-        .arg(&command.text)
+        .args(bubblewrap::arguments(&launch, &inherited_fds, &read))
+        .args(["/bin/sh", "-c", script, "sh"])
+        .args(shell::limits(&launch.limits))
+        .args(&launch.words)
         .stdin(stdin);
-    surround(&mut process, &command, shell, &home, Path::new(bubblewrap::SCRATCH));
+    surround(&mut process, &launch, shell, &launch.home, Path::new(bubblewrap::SCRATCH));
     let to_inherit = inherited_fds.clone();
     // Nobody else holds the reading end, so a write fails if bubblewrap has ended.
     let starting = spawner::stay(move || to_inherit.start(&read, process))?;
-    let held = send_arguments(&mut view, etc, &command, &inherited_fds, &rest);
+    let held = send_arguments(&mut view, etc, &launch, &inherited_fds, &rest);
     let child = starting.child()?;
     let space = Space::of(&child);
-    let mut started = Started::new(child, Family::Space(space), gate, &command);
+    let mut started = Started::new(child, Family::Space(space), gate, &launch);
     // On an error, bubblewrap is ended first, so that it does not run with incomplete arguments.
     let held = held?;
     drop(rest);
     (started.guard, started.mount_watch, started.etc) = (held.guard, held.mount_watch, held.etc);
     // It is mounting now, and then the command waits.
-    started.git_watcher = Some(GitWatcher::new(&view));
+    started.git_watcher = launch.shares_folders().then(|| GitWatcher::new(&view));
     started.family = Arc::new(Family::Space(Space::with_first(&started.child)));
-    Etc::prepare(&view, command.network);
+    Etc::prepare(&view, launch.network);
     Ok(started)
 }
 
@@ -88,45 +88,49 @@ struct HeldResources {
 fn send_arguments(
     view: &mut View,
     etc: Option<Arc<Etc>>,
-    command: &Command,
+    launch: &Launch,
     inherited_fds: &InheritedFds,
     rest: &ArgumentsPipe,
 ) -> Result<HeldResources, Error> {
     if etc.is_some() {
-        view.add_system(&command.hidden, command.network)?;
+        view.add_system(&launch.hidden, launch.network)?;
     }
     view.add_project()?;
-    let etc = etc.and_then(|etc| etc.current(view, command.network));
+    launch.find_program(Some(view))?;
+    let etc = etc.and_then(|etc| etc.current(view, launch.network));
     let guard = Guard::new(view, true)?;
     let protected = view.protected.iter().filter_map(Protection::mounted);
     let masked = view.masked.iter().map(PathBuf::as_path);
     let mount_watch = MountWatch::new(protected.chain(guard.placeholders()).chain(masked));
-    let words = bubblewrap::rest(view, etc.as_deref(), &guard, command, inherited_fds);
+    let words = bubblewrap::rest(view, etc.as_deref(), &guard, launch, inherited_fds);
     rest.send(&words).map_err(Error::Start)?;
     Ok(HeldResources { guard, mount_watch: Some(mount_watch), etc })
 }
 
 /// Starts a command under this version of Landlock, which restricts this thread for good.
-pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result<Started, Error> {
-    let (command, home) = resolved(command)?;
-    let mut view = View::of(&command.project, &home)?;
-    view.secrets.clone_from(&command.secrets);
-    view.access.clone_from(&command.git);
-    view.add_system(&command.hidden, command.network)?;
+pub(crate) fn in_landlock(version: u8, shell: &Path, mut launch: Launch) -> Result<Started, Error> {
+    let mut view = launch.view()?;
+    view.add_system(&launch.hidden, launch.network)?;
     view.add_project()?;
+    launch.find_program(Some(&view))?;
+    if let Some(files) = launch.files() {
+        launch.add_environment(files.environment(&launch.home));
+    }
     let scratch = tempfile::tempdir().map_err(Error::Start)?;
     let home = scratch.path().join("home");
     view::furnish(&view, &home).map_err(Error::Start)?;
     let mut guard = Guard::new(&mut view, false)?;
-    guard.make_writable(landlock::build_folders(&view.project));
-    let git_watcher = Some(GitWatcher::new(&view));
-    let bounds = Bounds::of(&view, scratch.path(), command.network, version)?;
-    let mut process = gated(shell, &command);
-    surround(&mut process, &command, shell, &home, scratch.path());
+    if let LaunchKind::Command { project, .. } = &launch.kind {
+        guard.make_writable(landlock::build_folders(project));
+    }
+    let git_watcher = launch.shares_folders().then(|| GitWatcher::new(&view));
+    let bounds = Bounds::of(&view, scratch.path(), launch.network, version)?;
+    let mut process = gated(&launch);
+    surround(&mut process, &launch, shell, &home, scratch.path());
+    // It must be able to end the program, so it starts before this thread is restricted.
+    let (mark, watchdog) = marked(&launch)?;
     bounds.bind_this_thread()?;
-    let child = process.spawn().map_err(Error::Start)?;
-    let family = Family::Marked(processes::mark());
-    let mut started = Started::new(child, family, Gate::Input, &command);
+    let mut started = spawn_marked(process, mark, watchdog, &launch)?;
     started.guard = guard;
     started.git_watcher = git_watcher;
     // No mount watch is needed: Landlock restricts files rather than names, and grants nobody a new
@@ -136,52 +140,43 @@ pub(crate) fn in_landlock(version: u8, shell: &Path, command: Command) -> Result
 }
 
 /// Starts a command with nothing but its limits.
-pub(crate) fn unbound(shell: &Path, command: Command) -> Result<Started, Error> {
-    let (command, home) = resolved(command)?;
-    let mut process = gated(shell, &command);
-    surround(&mut process, &command, shell, &home, &std::env::temp_dir());
+pub(crate) fn unbound(shell: &Path, launch: &Launch) -> Result<Started, Error> {
+    launch.find_program(None)?;
+    let mut process = gated(launch);
+    surround(&mut process, launch, shell, &launch.home, &std::env::temp_dir());
+    let (mark, watchdog) = marked(launch)?;
+    spawn_marked(process, mark, watchdog, launch)
+}
+
+/// A mark for the processes, and for a program what ends them if Natter is killed.
+fn marked(launch: &Launch) -> Result<(u64, Option<Watchdog>), Error> {
+    let mark = processes::mark();
+    let watchdog = launch.is_program().then(|| Watchdog::new(mark));
+    Ok((mark, watchdog.transpose().map_err(Error::Start)?))
+}
+
+fn spawn_marked(
+    mut process: std::process::Command,
+    mark: u64,
+    watchdog: Option<Watchdog>,
+    launch: &Launch,
+) -> Result<Started, Error> {
     let child = process.spawn().map_err(Error::Start)?;
-    Ok(Started::new(child, Family::Marked(processes::mark()), Gate::Input, &command))
-}
-
-/// The command with its paths free of links, and the home folder.
-fn resolved(mut command: Command) -> Result<(Command, PathBuf), Error> {
-    if command.text.contains('\0') {
-        return Err(Error::Nul);
-    }
-    // The judged path is a real one, so a link on it was created since.
-    if real_folder(&command.project)? != command.project {
-        let error = std::io::ErrorKind::NotADirectory.into();
-        return Err(Error::Folder { path: command.project, error });
-    }
-    command.folder = real_folder(&command.folder)?;
-    if !command.folder.starts_with(&command.project) {
-        return Err(Error::Outside(command.folder));
-    }
-    let home = command.home.clone().or_else(std::env::home_dir);
-    let home = home.map(|home| home.canonicalize().unwrap_or(home));
-    let home = home
-        .filter(|home| home.is_absolute() && home.parent().is_some())
-        .unwrap_or_else(|| "/home/nobody".into());
-    Ok((command, home))
-}
-
-fn real_folder(path: &Path) -> Result<PathBuf, Error> {
-    let failed = |error| Error::Folder { path: path.to_owned(), error };
-    let real = path.canonicalize().map_err(failed)?;
-    if real.is_dir() { Ok(real) } else { Err(failed(std::io::ErrorKind::NotADirectory.into())) }
+    let gate = if launch.is_program() { Gate::Pipe { in_bubblewrap: false } } else { Gate::Input };
+    let mut started = Started::new(child, Family::Marked(mark), gate, launch);
+    started.watchdog = watchdog;
+    Ok(started)
 }
 
 /// The command, waiting at its gate.
-fn gated(shell: &Path, command: &Command) -> std::process::Command {
+fn gated(launch: &Launch) -> std::process::Command {
     descriptors::keep();
+    let script = if launch.is_program() { shell::PROGRAM_GATED } else { shell::GATED };
     let mut process = std::process::Command::new("/bin/sh");
     process
-        .args(["-c", shell::GATED, "sh"])
-        .arg(shell)
-        .args(shell::arguments(shell))
-        .arg(&command.text)
-        .current_dir(&command.folder)
+        .args(["-c", script, "sh"])
+        .args(&launch.words)
+        .current_dir(&launch.folder)
         .process_group(0)
         .stdin(Stdio::piped());
     process
@@ -189,13 +184,17 @@ fn gated(shell: &Path, command: &Command) -> std::process::Command {
 
 fn surround(
     process: &mut std::process::Command,
-    command: &Command,
+    launch: &Launch,
     shell: &Path,
     home: &Path,
     scratch: &Path,
 ) {
     let own = std::env::vars_os();
-    let variables = environment::of(own, home, scratch, shell, &command.environment);
+    let variables = environment::of(own, home, scratch, shell, &launch.environment);
     process.env_clear().envs(variables);
-    process.stdout(Stdio::piped()).stderr(Stdio::piped());
+    let stderr = match launch.kind {
+        LaunchKind::Program { has_reader: false, .. } => Stdio::null(),
+        _ => Stdio::piped(),
+    };
+    process.stdout(Stdio::piped()).stderr(stderr);
 }

@@ -1,4 +1,4 @@
-//! Supervises a command on a thread: reads its output, enforces its limits, and cleans up at its
+//! Supervises a command or a program on a thread: reads its output, enforces its limits, and cleans up at its
 //! end.
 //!
 //! Each command has its own thread, which sleeps in `poll`: another command cannot block it, and a
@@ -6,11 +6,12 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::RangeInclusive;
 use std::os::fd::OwnedFd;
 use std::path::PathBuf;
 use std::process::{Child, ExitStatus};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
 use rustix::event::{PollFd, PollFlags, poll};
@@ -19,15 +20,17 @@ use rustix::time::Timespec;
 use tokio::sync::watch;
 
 use crate::at_exit::Live;
-use crate::command::{Command, Limits};
+use crate::command::Limits;
 use crate::error::Error;
 use crate::git::GitWatcher;
+use crate::launch::Launch;
 use crate::limits::Watch;
 use crate::mount_watch::MountWatch;
-use crate::output::{Channel, Follow, Spool, Stream};
-use crate::processes::{self, Family};
+use crate::output::{Follow, Spool, Stream};
+use crate::processes::{self, Family, Watchdog};
 use crate::running::{Control, Ended, Exit, Running};
 use crate::shell::{self, Gate};
+use crate::sink::Sink;
 use crate::view::{Etc, Guard};
 use crate::wake::Wake;
 
@@ -40,11 +43,16 @@ const AFTERWARDS: Duration = Duration::from_secs(5);
 /// How long to wait for output that somebody outside may still write.
 const LAST_WORDS: Duration = Duration::from_millis(500);
 
-/// A command that was started.
+/// How a shell tells that a program was ended by a signal: 128 plus its number.
+const SIGNALLED: RangeInclusive<i32> = 129..=128 + 64;
+
+/// A command or a program that was started.
 pub(crate) struct Started {
     pub(crate) child: Child,
     pub(crate) family: Arc<Family>,
-    pub(crate) project: PathBuf,
+    /// The folder whose disk is checked.
+    pub(crate) disk: PathBuf,
+    pub(crate) is_program: bool,
     pub(crate) limit: Option<Duration>,
     pub(crate) limits: Limits,
     pub(crate) guard: Guard,
@@ -57,23 +65,27 @@ pub(crate) struct Started {
     pub(crate) etc: Option<Arc<Etc>>,
     /// Its own folder for temporary files, if it has one on disk; removed with it.
     pub(crate) scratch: Option<tempfile::TempDir>,
+    /// Ends a program with Natter where the kernel does not.
+    pub(crate) watchdog: Option<Watchdog>,
 }
 
 impl Started {
     /// Creates a waiting command that nothing supervises yet.
-    pub(crate) fn new(child: Child, family: Family, gate: Gate, command: &Command) -> Self {
+    pub(crate) fn new(child: Child, family: Family, gate: Gate, launch: &Launch) -> Self {
         Self {
             child,
             family: Arc::new(family),
-            project: command.project.clone(),
-            limit: command.limit,
-            limits: command.limits,
+            disk: launch.disk().to_owned(),
+            is_program: launch.is_program(),
+            limit: launch.limit,
+            limits: launch.limits,
             guard: Guard::of_nothing(),
             git_watcher: None,
             gate,
             mount_watch: None,
             etc: None,
             scratch: None,
+            watchdog: None,
         }
     }
 
@@ -114,14 +126,22 @@ impl Drop for Started {
 
 /// Supervises a command from now on. Its output can be followed from the first byte; dropping the
 /// stream means that nobody follows.
-pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Follow), Error> {
+pub(crate) fn begin(started: Started, spool: Spool) -> Result<(Running, Follow), Error> {
     static COUNT: AtomicU64 = AtomicU64::new(1);
-    let wake = Arc::new(Wake::new().map_err(Error::Start)?);
-    let control = Arc::new(Control {
-        channel: Channel::new(wake.clone()),
-        wake,
-        stop: AtomicBool::new(false),
-    });
+    let control = Control::new().map_err(Error::Start)?;
+    let follow = control.channel.follow();
+    let exit = on_a_thread(started, Sink::Spool(spool.clone()), &control)?;
+    let id = COUNT.fetch_add(1, Ordering::Relaxed);
+    Ok((Running { id, control, spool, exit }, follow))
+}
+
+/// Supervises what was started on a thread of its own, which reads those of its streams that nobody
+/// has taken. Returns where its end is reported.
+pub(crate) fn on_a_thread(
+    mut started: Started,
+    sink: Sink,
+    control: &Arc<Control>,
+) -> Result<watch::Receiver<Option<Exit>>, Error> {
     let child = &mut started.child;
     let process = match started.family.last() {
         Some(last) => last.try_clone(),
@@ -135,9 +155,14 @@ pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Foll
         process: process.map_err(Error::Start)?,
         pipes: pipes.map(|(stream, pipe)| (stream, pipe.map(File::from))),
         began: Instant::now(),
-        watch: Watch::new(started.family.clone(), &started.project, &started.limits),
+        watch: Watch::new(
+            started.family.clone(),
+            &started.disk,
+            &started.limits,
+            started.is_program,
+        ),
         started,
-        spool: spool.clone(),
+        sink,
         control: control.clone(),
         ending: None,
     };
@@ -148,7 +173,6 @@ pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Foll
     }
     let (told, exit) = watch::channel(None);
     let live = Live::new(control.clone());
-    let follow = control.channel.follow();
     std::thread::Builder::new()
         .name("sandbox-command".into())
         .spawn(move || {
@@ -162,8 +186,7 @@ pub(crate) fn begin(mut started: Started, spool: Spool) -> Result<(Running, Foll
             drop((mount_watch, stood_in));
         })
         .map_err(Error::Start)?;
-    let id = COUNT.fetch_add(1, Ordering::Relaxed);
-    Ok((Running { id, control, spool, exit }, follow))
+    Ok(exit)
 }
 
 struct Supervisor {
@@ -171,7 +194,7 @@ struct Supervisor {
     /// The command has ended when this process has.
     process: OwnedFd,
     pipes: [(Stream, Option<File>); 2],
-    spool: Spool,
+    sink: Sink,
     control: Arc<Control>,
     began: Instant,
     watch: Watch,
@@ -193,7 +216,7 @@ impl Supervisor {
         let is_exposed = self.is_exposed();
         self.ending = self.ending.or(is_exposed.then_some(Ended::Exposed));
         self.read_what_is_left(&mut buffer);
-        self.spool.finish();
+        self.sink.finish();
         self.control.channel.end();
         let signalled = self.started.gate.reports_signal();
         let mut quarantined = self.started.guard.quarantine();
@@ -283,6 +306,8 @@ impl Supervisor {
         };
         if self.ending.is_some() {
             self.started.family.end();
+        } else if self.control.is_to_terminate() {
+            self.started.family.terminate();
         }
     }
 
@@ -302,7 +327,7 @@ impl Supervisor {
         match file.read(buffer) {
             Ok(0) => *pipe = None,
             Ok(length) => {
-                self.spool.push(*stream, &buffer[..length]);
+                self.sink.push(*stream, &buffer[..length]);
                 self.control.channel.push(*stream, &buffer[..length]);
                 return true;
             }
@@ -348,7 +373,7 @@ fn ended(status: &io::Result<ExitStatus>, signalled: bool) -> Ended {
         return Ended::Status(-1);
     };
     match (status.code(), status.signal()) {
-        (Some(code), _) if signalled && code > 128 => Ended::Signal(code - 128),
+        (Some(code), _) if signalled && SIGNALLED.contains(&code) => Ended::Signal(code - 128),
         (Some(code), _) => Ended::Status(code),
         (None, signal) => Ended::Signal(signal.unwrap_or(0)),
     }

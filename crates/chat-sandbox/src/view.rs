@@ -6,6 +6,7 @@
 
 mod caches;
 mod etc;
+mod granted;
 mod guard;
 mod home;
 mod identity;
@@ -17,7 +18,8 @@ mod system;
 
 use std::path::{Path, PathBuf};
 
-pub(crate) use caches::Caches;
+pub use caches::remove_program_files;
+pub(crate) use caches::{Caches, ProgramFiles};
 pub(crate) use etc::Etc;
 pub(crate) use guard::Guard;
 pub use guard::clear_left_over;
@@ -26,6 +28,7 @@ pub(crate) use project::Protection;
 
 use crate::command::{GitAccess, Secrets};
 use crate::error::Error;
+use crate::program::{FolderAccess, GrantedFolder};
 
 /// What a command sees.
 #[derive(Debug)]
@@ -37,8 +40,12 @@ pub(crate) struct View {
     pub(crate) links: Vec<(PathBuf, PathBuf)>,
     /// The home folder, which is empty except for what is readable.
     pub(crate) home: PathBuf,
-    /// The project.
+    /// The project; for a program, its own folder.
     pub(crate) project: PathBuf,
+    /// The files of a program that are kept; none for a command.
+    pub(crate) program: Option<ProgramFiles>,
+    /// The folders that are granted in addition, the outer ones first.
+    pub(crate) granted: Vec<GrantedFolder>,
     /// Where git stores a linked work tree's data outside the project.
     pub(crate) git: Vec<PathBuf>,
     /// What the command may touch of these, if that is less than a work tree's usual data.
@@ -57,22 +64,45 @@ pub(crate) struct View {
     pub(crate) masked: Vec<PathBuf>,
     /// The project's own caches, if it has any.
     pub(crate) caches: Option<Caches>,
-    /// Passed to the [`Guard`]: what was found below the project's top is kept until the end.
-    pub(crate) nested: Option<nested::Keep>,
+    /// Passed to the [`Guard`]: what was found below the top of each folder is kept until the end.
+    pub(crate) nested: Vec<nested::Keep>,
 }
 
 impl View {
     /// The view from `home` of a command in `project`, an absolute path without links; [the
     /// system](Self::add_system) and [the project](Self::add_project) are added later.
     pub(crate) fn of(project: &Path, home: &Path) -> Result<Self, Error> {
-        if home.starts_with(project) {
-            return Err(Error::TooWide(project.to_owned()));
+        Self::new(project, home, None, Vec::new())
+    }
+
+    /// The same for a program, with its kept files and the folders that are granted to it.
+    pub(crate) fn of_program(
+        program: ProgramFiles,
+        home: &Path,
+        mut granted: Vec<GrantedFolder>,
+    ) -> Result<Self, Error> {
+        granted.sort();
+        let folder = program.folder().to_owned();
+        Self::new(&folder, home, Some(program), granted)
+    }
+
+    fn new(
+        project: &Path,
+        home: &Path,
+        program: Option<ProgramFiles>,
+        granted: Vec<GrantedFolder>,
+    ) -> Result<Self, Error> {
+        let mut folders = std::iter::once(project).chain(granted.iter().map(|it| &*it.path));
+        if let Some(wide) = folders.find(|folder| home.starts_with(folder)) {
+            return Err(Error::TooWide(wide.to_owned()));
         }
         let mut view = Self {
             readable: Vec::new(),
             links: Vec::new(),
             home: home.to_owned(),
             project: project.to_owned(),
+            program,
+            granted,
             git: Vec::new(),
             access: None,
             emptied: Vec::new(),
@@ -82,7 +112,7 @@ impl View {
             secrets: None,
             masked: Vec::new(),
             caches: None,
-            nested: None,
+            nested: Vec::new(),
         };
         home::add(&mut view, home);
         identity::add(&mut view);
@@ -94,8 +124,9 @@ impl View {
     pub(crate) fn add_system(&mut self, hidden: &[PathBuf], network: bool) -> Result<(), Error> {
         let mut own = own::folders(&self.home);
         own.extend(hidden.iter().map(|path| own::resolved(path)));
-        if let Some(inside) = own.iter().find(|folder| folder.starts_with(&self.project)) {
-            return Err(Error::OwnFolder(inside.clone()));
+        let holds = |outer: &Path| own.iter().find(|folder| folder.starts_with(outer)).cloned();
+        if let Some(inside) = self.folders().find_map(holds) {
+            return Err(Error::OwnFolder(inside));
         }
         // A toolchain may be in a system folder, which must come before it.
         let toolchains = std::mem::take(&mut self.readable);
@@ -116,9 +147,45 @@ impl View {
         self.caches = Caches::of(self);
     }
 
-    /// Adds the project, with nothing known about it before.
+    /// Adds the project and the granted folders, with nothing known about them before. A program's
+    /// own folder has nothing to protect.
     pub(crate) fn add_project(&mut self) -> Result<(), Error> {
-        project::add(self)
+        let own = self.program.is_none().then(|| self.project.clone());
+        for folder in own.into_iter().chain(self.writable().map(Path::to_owned).collect::<Vec<_>>())
+        {
+            project::add(self, &folder)?;
+        }
+        granted::add(self);
+        Ok(())
+    }
+
+    /// The project and all granted folders.
+    pub(crate) fn folders(&self) -> impl Iterator<Item = &Path> {
+        std::iter::once(&*self.project).chain(self.granted.iter().map(|granted| &*granted.path))
+    }
+
+    /// The granted folders that may be written to, and are in no other one.
+    pub(crate) fn writable(&self) -> impl Iterator<Item = &Path> {
+        let writable = |granted: &&GrantedFolder| granted.access == FolderAccess::Write;
+        let is_inner = move |inner: &&GrantedFolder| {
+            let mut outer = self.granted.iter().filter(writable);
+            outer.any(|outer| inner.path != outer.path && inner.path.starts_with(&outer.path))
+        };
+        let outer = self.granted.iter().filter(writable).filter(move |inner| !is_inner(inner));
+        outer.map(|granted| &*granted.path)
+    }
+
+    /// Whether a file is visible at its own path.
+    pub(crate) fn shows(&self, path: &Path) -> bool {
+        let Ok(real) = path.canonicalize() else { return false };
+        let is_in_folder = |path: &Path| {
+            let mut folders = self.folders().chain(self.git.iter().map(PathBuf::as_path));
+            folders.any(|folder| path.starts_with(folder))
+        };
+        let mut places = self.readable.iter().chain(&self.links).map(|(_, place)| place);
+        let mut shown = self.readable.iter().map(|(from, _)| from);
+        (is_in_folder(path) || places.any(|place| path.starts_with(place)))
+            && (is_in_folder(&real) || shown.any(|from| real.starts_with(from)))
     }
 
     /// Shows a file or folder at its own path, if it exists.

@@ -59,7 +59,7 @@ struct Area {
     roots: Vec<(PathBuf, OwnedFd)>,
     since: Moment,
     /// Repositories that existed before.
-    known: Arc<KnownRepositories>,
+    known: Vec<Arc<KnownRepositories>>,
     /// Paths that the command cannot change at all.
     unchangeable: HashSet<PathBuf>,
     /// Paths that it can write to, even if they are below unchangeable ones.
@@ -88,12 +88,15 @@ struct KnownRepository {
 impl GitWatcher {
     /// Creates a watcher for a command that is about to start.
     pub(crate) fn new(view: &View) -> Self {
-        let open = |path: &PathBuf| {
+        let open = |path: &Path| {
             let how = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
-            Some((path.clone(), rustix::fs::open(path, how, Mode::empty()).ok()?))
+            Some((path.to_owned(), rustix::fs::open(path, how, Mode::empty()).ok()?))
         };
-        let roots: Vec<_> =
-            std::iter::once(&view.project).chain(&view.git).filter_map(open).collect();
+        // A program's own folder is no concern of git's.
+        let project = view.program.is_none().then_some(&*view.project);
+        let shared: Vec<&Path> = project.into_iter().chain(view.writable()).collect();
+        let git = view.git.iter().map(PathBuf::as_path);
+        let roots: Vec<_> = shared.iter().copied().chain(git).filter_map(open).collect();
         let since = roots.first().and_then(|(_, root)| now(root)).unwrap_or_else(by_the_clock);
         let unchangeable: HashSet<PathBuf> = view
             .protected
@@ -105,7 +108,7 @@ impl GitWatcher {
             view.protected.iter().filter_map(Protection::pinned).map(Path::to_owned).collect();
         let is_mixed = |path: &&PathBuf| pinned.iter().any(|pinned| pinned.starts_with(path));
         let area = Area {
-            known: known(view),
+            known: shared.iter().map(|folder| known(view, folder)).collect(),
             mixed: unchangeable.iter().filter(is_mixed).cloned().collect(),
             unchangeable,
             pinned,
@@ -181,6 +184,11 @@ impl Area {
         report
     }
 
+    /// The repository with this data that existed before.
+    fn known(&self, path: &Path) -> Option<&KnownRepository> {
+        self.known.iter().find_map(|known| known.get(path))
+    }
+
     /// Whether the command can change nothing below a folder.
     fn is_closed(&self, folder: &Path) -> bool {
         let is_open =
@@ -199,7 +207,7 @@ impl Area {
                     return Vec::new();
                 }
                 let there = fstat(folder).map(|stat| id(&stat));
-                let known = self.known.get(&path).filter(|known| there == Ok(known.id));
+                let known = self.known(&path).filter(|known| there == Ok(known.id));
                 let before = known.map(|known| &known.before);
                 let mut put = rebase::sanitize(folder, &path, self.since, before);
                 if !known.is_some_and(|known| known.is_protected && !is_exposed) {
@@ -220,7 +228,7 @@ impl Area {
                 let Ok(stat) = statat(folder, *name, AtFlags::SYMLINK_NOFOLLOW) else {
                     return Vec::new();
                 };
-                let was_there = self.known.contains_key(&root.join(&within.data));
+                let was_there = self.known(&root.join(&within.data)).is_some();
                 // Folders that git writes to by name; in other folders the user may have links of
                 // their own.
                 let is_written = ["logs", "refs"]
@@ -252,27 +260,32 @@ fn leads_away(folder: &OwnedFd, name: &OsStr) -> bool {
     steps.any(|step| !matches!(step, Component::Normal(_) | Component::CurDir))
 }
 
-/// The known repositories of a project where a command starts.
-fn known(view: &View) -> Arc<KnownRepositories> {
+/// The known repositories of a project where a command starts, or of another folder.
+fn known(view: &View, project: &Path) -> Arc<KnownRepositories> {
     let mut before = BEFORE.lock().unwrap_or_else(PoisonError::into_inner);
     let before = before.get_or_insert_default();
-    if let Some(known) = before.get(&view.project).and_then(Weak::upgrade) {
+    if let Some(known) = before.get(project).and_then(Weak::upgrade) {
         return known;
     }
-    let known = Arc::new(known_repositories(view));
+    let known = Arc::new(known_repositories(view, project));
     before.retain(|_, known| known.strong_count() > 0);
-    before.insert(view.project.clone(), Arc::downgrade(&known));
+    before.insert(project.to_owned(), Arc::downgrade(&known));
     known
 }
 
-fn known_repositories(view: &View) -> KnownRepositories {
+/// What of it is in another folder is known with that one.
+fn known_repositories(view: &View, project: &Path) -> KnownRepositories {
+    let is_elsewhere = |path: &Path| {
+        !path.starts_with(project) && view.folders().any(|folder| path.starts_with(folder))
+    };
     // A linked work tree's own part has no other settings.
     let settings =
         |it: &Protection| ["config", "gitdir"].iter().any(|name| it.path().ends_with(name));
     let protected = view.protected.iter().filter(|it| settings(it));
     let protected = protected.filter_map(|it| it.path().parent()).map(|path| (path, true));
     let seen = view.unprotected.iter().map(|path| (path.as_path(), false));
-    let known = protected.chain(seen).filter_map(|(path, is_protected)| {
+    let known = protected.chain(seen).filter(|(path, _)| !is_elsewhere(path));
+    let known = known.filter_map(|(path, is_protected)| {
         Some((path.to_owned(), KnownRepository::of(path, is_protected)?))
     });
     known.collect()

@@ -6,6 +6,7 @@
 //! these change.
 
 mod folder;
+mod program;
 mod seed;
 
 use std::ffi::OsString;
@@ -14,6 +15,8 @@ use std::io;
 use std::os::unix::ffi::OsStrExt;
 use std::path::{Path, PathBuf};
 
+pub(crate) use self::program::ProgramFiles;
+pub use self::program::remove_program_files;
 use super::{View, own};
 
 /// Where a command sees the user's own caches.
@@ -44,11 +47,12 @@ pub(crate) struct Caches {
 }
 
 impl Caches {
-    /// The caches of the view's project, created and filled as needed. The view then shows the
-    /// user's own caches at another path. None if they cannot be created: then nothing changes.
+    /// The caches of the view's project or program, created and filled as needed. The view then
+    /// shows the user's own caches at another path. None if they cannot be created: then nothing
+    /// changes.
     pub(crate) fn of(view: &mut View) -> Option<Self> {
         let home = view.home.clone();
-        let kept = project_folder(&home, &view.project)?;
+        let kept = kept(view)?;
         let folder = kept.join("cache");
         let place = home.join(".cache");
         if view.readable.iter().any(|(_, other)| place.starts_with(other)) {
@@ -56,6 +60,7 @@ impl Caches {
         }
         let mounts = vec![(folder.clone(), place.clone())];
         let mut environment = vec![("npm_config_cache".into(), place.join("npm").into())];
+        environment.extend(view.program.as_ref().and_then(|_| program::pythons(&home, &place)));
         let mut seeds = Vec::new();
         for (toolchain, name, inside) in PARTS {
             let at = super::home::folder(toolchain, &home).join(name);
@@ -96,9 +101,17 @@ impl Caches {
     }
 }
 
+/// Natter's folder for what is kept for the view's project or program.
+pub(super) fn kept(view: &View) -> Option<PathBuf> {
+    match &view.program {
+        Some(program) => Some(program.kept().to_owned()),
+        None => project_folder(&view.home, &view.project),
+    }
+}
+
 /// Natter's folder for a project's caches, created if it does not exist. Commands do not see the
 /// folder itself.
-pub(super) fn project_folder(home: &Path, project: &Path) -> Option<PathBuf> {
+fn project_folder(home: &Path, project: &Path) -> Option<PathBuf> {
     let all = own::cache(home)?.join("projects");
     let kept = all.join(name(project));
     let told = kept.join("project");

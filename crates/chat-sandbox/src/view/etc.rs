@@ -179,11 +179,11 @@ impl Parts {
             let places = places.iter().filter(|(_, place)| place.starts_with(Etc::MOUNT_POINT));
             places.cloned().collect::<Vec<_>>()
         };
-        let whole = [&view.home, &view.project].into_iter().chain(&view.git).chain(&view.hidden);
+        let whole = std::iter::once(&view.home).chain(&view.git).chain(&view.hidden);
         let parts = Self { readable: inside(&view.readable), links: inside(&view.links) };
         let is_place = |(_, place): &(PathBuf, PathBuf)| place == Path::new(Etc::MOUNT_POINT);
         let lies_elsewhere = |path: &Path| !path.starts_with(Etc::MOUNT_POINT) && !is_above(path);
-        (whole.map(PathBuf::as_path).all(lies_elsewhere)
+        (whole.map(PathBuf::as_path).chain(view.folders()).all(lies_elsewhere)
             && !parts.readable.iter().chain(&parts.links).any(is_place))
         .then_some(parts)
     }

@@ -28,7 +28,7 @@ pub(crate) struct Guard {
     /// Folders that were created for the command to write to.
     made: Vec<(PathBuf, File)>,
     quarantined: Vec<PathBuf>,
-    nested: Option<nested::Keep>,
+    nested: Vec<nested::Keep>,
 }
 
 /// A placeholder, or what was already in its place, with a shared lock.
@@ -44,7 +44,7 @@ impl Guard {
     /// cannot be created, whatever is created there is quarantined at the end.
     pub(crate) fn new(view: &mut View, placeholders: bool) -> Result<Self, Error> {
         let mut guard = Self::of_nothing();
-        guard.nested = view.nested.take();
+        guard.nested = std::mem::take(&mut view.nested);
         for protection in &view.protected {
             let (path, placeholder) = match protection {
                 Protection::Pinned(_) | Protection::ReadOnly(_) | Protection::Shared(_) => {
@@ -68,7 +68,7 @@ impl Guard {
 
     /// The guard of a command without a view.
     pub(crate) fn of_nothing() -> Self {
-        Self { held: Vec::new(), made: Vec::new(), quarantined: Vec::new(), nested: None }
+        Self { held: Vec::new(), made: Vec::new(), quarantined: Vec::new(), nested: Vec::new() }
     }
 
     /// Creates writable folders, which are removed again if they stay empty.
@@ -124,7 +124,7 @@ impl Guard {
             }
             open.push(unlocked(folder));
         }
-        drop(self.nested.take());
+        self.nested.clear();
         open
     }
 }

@@ -103,10 +103,12 @@ pub(super) fn add(view: &mut View, home: &Path) {
 /// the target before the next command.
 fn show(view: &mut View, place: PathBuf) {
     let Some(real) = followed(&place) else { return };
-    if place.starts_with(&view.project) {
+    let writable: Vec<&Path> = std::iter::once(&*view.project).chain(view.writable()).collect();
+    let is_in = |path: &Path| writable.iter().any(|folder| path.starts_with(folder));
+    if is_in(&place) {
         return;
     }
-    if real.starts_with(&view.project) {
+    if is_in(&real) {
         view.links.push((real, place));
     } else {
         view.add(real, place);

@@ -25,12 +25,12 @@ static KNOWN: Mutex<Option<Known>> = Mutex::new(None);
 pub(super) fn add(view: &mut View) {
     let home = view.home.clone();
     let place = home.join(".gitconfig");
-    if let Some(file) = file(&home, &view.project) {
+    if let Some(file) = file(&home, &view.project, || caches::kept(view)) {
         view.readable.push((file, place));
     }
 }
 
-fn file(home: &Path, project: &Path) -> Option<PathBuf> {
+fn file(home: &Path, project: &Path, kept: impl FnOnce() -> Option<PathBuf>) -> Option<PathBuf> {
     let changed = |path: PathBuf| fs::metadata(path).and_then(|found| found.modified()).ok();
     let stamp = [".gitconfig", ".config/git/config"].map(|name| changed(home.join(name)));
     let named = ["XDG_CONFIG_HOME", "GIT_CONFIG_GLOBAL"].map(std::env::var_os);
@@ -49,15 +49,15 @@ fn file(home: &Path, project: &Path) -> Option<PathBuf> {
     {
         return file.clone();
     }
-    let file = write(home, project);
+    let file = write(home, project, kept);
     known.insert(key, (stamp, file.clone()));
     file
 }
 
 /// Writes the settings, completely or not at all. None if nothing is set.
-fn write(home: &Path, project: &Path) -> Option<PathBuf> {
+fn write(home: &Path, project: &Path, kept: impl FnOnce() -> Option<PathBuf>) -> Option<PathBuf> {
     let settings = settings(&ask(home, project)?)?;
-    let file = caches::project_folder(home, project)?.join("gitconfig");
+    let file = kept()?.join("gitconfig");
     let mut whole = tempfile::NamedTempFile::new_in(file.parent()?).ok()?;
     std::io::Write::write_all(&mut whole, settings.as_bytes()).ok()?;
     whole.persist(&file).ok()?;

@@ -110,26 +110,21 @@ fn lock(project: &Path) -> (Option<File>, bool) {
     (Some(folder), !is_busy)
 }
 
-/// Adds the protections below the project's top, and the masked files.
-pub(super) fn add(view: &mut View) {
+/// Adds the protections below the top of a project or another writable folder, and the masked files.
+pub(super) fn add(view: &mut View, project: &Path) {
     let mut repositories = 0;
-    let (found, is_still, keep) = of(&view.project, view.secrets.as_ref());
+    let (found, is_still, keep) = of(project, view.secrets.as_ref());
     let NestedPaths { protected: paths, secrets } = found;
-    view.nested = Some(keep);
-    if let Some(Secrets { are_granted, .. }) = &view.secrets {
-        let is_granted = |path: &PathBuf| {
-            path.strip_prefix(&view.project).is_ok_and(|relative| are_granted(relative))
-        };
-        view.masked = secrets.into_iter().filter(|path| !is_granted(path)).collect();
-    }
+    view.nested.push(keep);
+    mask_all(view, project, secrets);
     if !is_still {
         // A mount could be something else by then. What is changed is sanitized later.
-        view.unprotected = paths;
+        view.unprotected.extend(paths);
         return;
     }
     for path in paths {
         // Otherwise a parent folder could be moved away and replaced.
-        let above = path.ancestors().skip(1).take_while(|above| *above != view.project);
+        let above = path.ancestors().skip(1).take_while(|above| *above != project);
         for above in above.map(|above| Protection::Pinned(above.to_owned())).collect::<Vec<_>>() {
             if !view.protected.contains(&above) {
                 view.protected.push(above);
@@ -140,6 +135,25 @@ pub(super) fn add(view: &mut View) {
             project::repository(view, path);
         } else {
             view.protected.push(Protection::ReadOnly(path));
+        }
+    }
+}
+
+/// Adds the masked files of a folder that cannot be written to.
+pub(super) fn mask(view: &mut View, folder: &Path) {
+    if view.secrets.is_some() {
+        let secrets = find(folder, view.secrets.as_ref()).secrets;
+        mask_all(view, folder, secrets);
+    }
+}
+
+fn mask_all(view: &mut View, folder: &Path, secrets: Vec<PathBuf>) {
+    let Some(Secrets { are_granted, .. }) = &view.secrets else { return };
+    let is_granted =
+        |path: &PathBuf| path.strip_prefix(folder).is_ok_and(|relative| are_granted(relative));
+    for secret in secrets.into_iter().filter(|path| !is_granted(path)) {
+        if !view.masked.contains(&secret) {
+            view.masked.push(secret);
         }
     }
 }

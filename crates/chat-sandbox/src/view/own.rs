@@ -36,9 +36,18 @@ pub(super) fn passing(home: &Path) -> Option<PathBuf> {
 
 /// Natter's cache folder.
 pub(super) fn cache(home: &Path) -> Option<PathBuf> {
-    let named = std::env::var_os("XDG_CACHE_HOME").map(PathBuf::from);
+    folder("XDG_CACHE_HOME", ".cache", home)
+}
+
+/// Natter's folder for data.
+pub(super) fn data(home: &Path) -> Option<PathBuf> {
+    folder("XDG_DATA_HOME", ".local/share", home)
+}
+
+fn folder(variable: &str, usual: &str, home: &Path) -> Option<PathBuf> {
+    let named = std::env::var_os(variable).map(PathBuf::from);
     let base = named.filter(|path| path.is_absolute());
-    let base = base.or_else(|| home.is_dir().then(|| home.join(".cache")))?;
+    let base = base.or_else(|| home.is_dir().then(|| home.join(usual)))?;
     Some(resolved(&base.join("natter")))
 }
 

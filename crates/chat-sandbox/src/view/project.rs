@@ -126,14 +126,14 @@ fn below(
     names.iter().map(move |(name, placeholder)| (folder.join(name), *placeholder))
 }
 
-/// Adds the project's protections, and git's data if it is outside.
-pub(super) fn add(view: &mut View) -> Result<(), Error> {
+/// Adds the protections of a project or another writable folder, and git's data if it is outside.
+pub(super) fn add(view: &mut View, project: &Path) -> Result<(), Error> {
     for name in OWN {
-        let path = view.project.join(name);
+        let path = project.join(name);
         let protection = protect(path, Placeholder::Folder)?;
         view.protected.push(protection);
     }
-    let git = view.project.join(".git");
+    let git = project.join(".git");
     match git.symlink_metadata() {
         Err(_) => view.protected.push(Protection::Absent(git, Placeholder::Folder)),
         Ok(it) if it.is_symlink() => return Err(Error::ProtectedLink(git)),
@@ -147,9 +147,9 @@ pub(super) fn add(view: &mut View) -> Result<(), Error> {
             } else if let Some((own, common)) = linked {
                 view.git.push(common.clone());
                 inside(view, &common);
-                if view.project.starts_with(&common) {
+                if project.starts_with(&common) {
                     // For example, a bare repository that contains its work trees.
-                    view.protected.push(Protection::Pinned(view.project.clone()));
+                    view.protected.push(Protection::Pinned(project.to_owned()));
                 }
                 // Its own part is writable, inside the shared data that is not.
                 view.protected.push(Protection::Pinned(own.clone()));
@@ -160,7 +160,7 @@ pub(super) fn add(view: &mut View) -> Result<(), Error> {
             view.protected.push(Protection::ReadOnly(git));
         }
     }
-    nested::add(view);
+    nested::add(view, project);
     Ok(())
 }
 

@@ -5,6 +5,7 @@ mod builds;
 mod caches;
 mod escapes;
 mod etc;
+mod programs;
 mod runs;
 mod support;
 mod unprivileged;

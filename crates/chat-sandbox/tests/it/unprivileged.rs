@@ -14,7 +14,8 @@ const NOBODY: u32 = 65_534;
 const AGAIN: &str = "NATTER_TEST_AGAIN";
 
 /// What leads to folders of whoever runs the tests: Natter's own, and toolchains.
-const OUTSIDE: [&str; 4] = ["XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "CARGO_HOME", "RUSTUP_HOME"];
+const OUTSIDE: [&str; 5] =
+    ["XDG_RUNTIME_DIR", "XDG_CACHE_HOME", "XDG_DATA_HOME", "CARGO_HOME", "RUSTUP_HOME"];
 
 /// Before the name of a variable of whoever runs the tests.
 const THEIRS: &str = "NATTER_TEST_THEIR_";

@@ -8,5 +8,7 @@
 #![warn(missing_docs)]
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
+pub mod client;
 pub mod config;
 pub mod import;
+pub mod transport;

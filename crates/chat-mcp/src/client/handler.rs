@@ -1,0 +1,63 @@
+//! Hears what a server tells by itself, and says who asks it. Never waits: the client makes a task of each message.
+
+use std::sync::Arc;
+
+use rmcp::model::{
+    ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam,
+};
+use rmcp::service::NotificationContext;
+use rmcp::{ClientHandler, RoleClient};
+
+/// Told what a server says by itself. Must return at once.
+pub trait ServerNews: Send + Sync + 'static {
+    /// Its tools, prompts or resources are others now.
+    fn lists_changed(&self);
+
+    /// A call goes on.
+    fn progress(&self, progress: ProgressNotificationParam);
+}
+
+/// Hears one server.
+#[derive(Clone)]
+pub(super) struct Handler {
+    news: Arc<dyn ServerNews>,
+}
+
+impl Handler {
+    pub(super) fn new(news: Arc<dyn ServerNews>) -> Self {
+        Self { news }
+    }
+}
+
+impl std::fmt::Debug for Handler {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Handler").finish_non_exhaustive()
+    }
+}
+
+impl ClientHandler for Handler {
+    fn get_info(&self) -> ClientConfig {
+        let natter = Implementation::new("natter", env!("CARGO_PKG_VERSION"));
+        ClientConfig::new(ClientCapabilities::default(), natter)
+    }
+
+    async fn on_progress(
+        &self,
+        progress: ProgressNotificationParam,
+        _: NotificationContext<RoleClient>,
+    ) {
+        self.news.progress(progress);
+    }
+
+    async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.news.lists_changed();
+    }
+
+    async fn on_prompt_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.news.lists_changed();
+    }
+
+    async fn on_resource_list_changed(&self, _: NotificationContext<RoleClient>) {
+        self.news.lists_changed();
+    }
+}

@@ -166,11 +166,14 @@ impl IndexLock {
         }
     }
 
-    /// Makes this index that of the checkout, and releases the lock.
+    /// Makes this index that of the checkout, and releases the lock. It keeps its time, as any copy.
     fn replace(mut self, index: &Path) -> Result<(), Error> {
         let io = Error::io(&self.path);
         let bytes = fs::read(index).map_err(&io)?;
-        self.file.write_all(&bytes).and_then(|()| self.file.sync_all()).map_err(&io)?;
+        let written = index.metadata().and_then(|found| found.modified()).map_err(&io)?;
+        let file = &mut self.file;
+        file.write_all(&bytes).and_then(|()| file.set_modified(written)).map_err(&io)?;
+        file.sync_all().map_err(&io)?;
         fs::rename(&self.path, self.path.with_extension("")).map_err(&io)?;
         self.is_done = true;
         Ok(())

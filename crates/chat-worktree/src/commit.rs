@@ -4,14 +4,14 @@ use std::path::PathBuf;
 use std::process::Command;
 use std::sync::atomic::AtomicBool;
 
+use crate::Error;
 use crate::git::private::{GitDir, With};
 use crate::git::{Git, Output, run_with};
 use crate::location::Location;
 use crate::merge::MergePreview;
 use crate::record::Worktree;
-use crate::work_index::WorkIndex;
+use crate::work_index::{WorkIndex, copy_index};
 use crate::worktrees::Worktrees;
-use crate::{Error, link};
 
 /// Who makes a commit.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -96,8 +96,7 @@ impl Worktrees {
         let commit = commit_tree(&git, with, &tree, &[&head], message, &author, cancel)?;
         git.set_branch(branch, &commit, Some(&head), cancel)?;
         // What was staged is committed now.
-        let bytes = std::fs::read(&work.path).map_err(Error::io(&work.path))?;
-        link::replace(&location.own.join("index"), &bytes)?;
+        copy_index(&work.path, &location.own.join("index"))?;
         work.store(&stored)?;
         Ok(Committed { commit, nested: work.nested })
     }

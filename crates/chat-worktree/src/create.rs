@@ -16,6 +16,7 @@ use crate::git::private::{GitDir, With};
 use crate::git::run;
 use crate::location::{Head, Location};
 use crate::record::{Record, Worktree, now};
+use crate::work_index::copy_index;
 use crate::worktrees::{Worktrees, hold, make_folder};
 use crate::{Error, link, names, raw};
 
@@ -320,8 +321,7 @@ pub fn make(
     checkout.env("GIT_WORK_TREE", &worktree.folder).current_dir(&worktree.folder);
     checkout.args(["read-tree", "--reset"]).args(with_files.then_some("-u")).arg(base);
     run(&mut checkout, cancel)?.success("read-tree")?;
-    let bytes = fs::read(&index).map_err(Error::io(&index))?;
-    link::replace(&own.join("index"), &bytes)
+    copy_index(&index, &own.join("index"))
 }
 
 fn submodules(git: &GitDir, index: &Path, cancel: &AtomicBool) -> Result<Vec<PathBuf>, Error> {

@@ -6,6 +6,7 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+use std::time::SystemTime;
 
 use crate::location::{Location, named, short_file};
 use crate::record::Worktree;
@@ -84,11 +85,19 @@ fn link_text(own: &Path) -> String {
 
 /// Replaces a file in one step. A link in its place is replaced, not followed.
 pub fn replace(path: &Path, bytes: &[u8]) -> Result<(), Error> {
+    replace_as_of(path, bytes, None)
+}
+
+/// The same, with a time at which it was written.
+pub fn replace_as_of(path: &Path, bytes: &[u8], written: Option<SystemTime>) -> Result<(), Error> {
     let io = Error::io(path);
     let mut new = tempfile::NamedTempFile::new_in(path.parent().unwrap_or(path)).map_err(&io)?;
     new.write_all(bytes).map_err(&io)?;
     let permissions = std::os::unix::fs::PermissionsExt::from_mode(0o644);
     new.as_file().set_permissions(permissions).map_err(&io)?;
+    if let Some(written) = written {
+        new.as_file().set_modified(written).map_err(&io)?;
+    }
     new.persist(path).map_err(|error| io(error.error))?;
     Ok(())
 }

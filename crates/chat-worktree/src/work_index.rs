@@ -77,8 +77,7 @@ impl WorkIndex {
 
     /// Stores it as the index that the next one starts from.
     pub fn store(&self, stored: &Path) -> Result<(), Error> {
-        let bytes = std::fs::read(&self.path).map_err(Error::io(&self.path))?;
-        crate::link::replace(stored, &bytes)
+        copy_index(&self.path, stored)
     }
 }
 
@@ -97,10 +96,16 @@ fn update(
     run_with(&mut command, input, usize::MAX, cancel)?.success("update-index").map(drop)
 }
 
-/// Copies an index, if there is one.
+/// Copies an index, if there is one; what was at `to` is replaced at once. The copy keeps its time: by
+/// that git knows which files may have changed in the very moment in which it was written, and reads
+/// those again (`Documentation/technical/racy-git.adoc` of git).
 pub fn copy_index(from: &Path, to: &Path) -> Result<(), Error> {
     match from.symlink_metadata() {
-        Ok(found) if found.is_file() => std::fs::copy(from, to).map(drop).map_err(Error::io(from)),
+        Ok(found) if found.is_file() => {
+            let bytes = std::fs::read(from).map_err(Error::io(from))?;
+            let written = found.modified().map_err(Error::io(from))?;
+            crate::link::replace_as_of(to, &bytes, Some(written))
+        }
         _ => Ok(()),
     }
 }

@@ -194,7 +194,7 @@ impl StartPage {
         let had_keyboard = has_keyboard(&self.root);
         self.root.set_child(Some(&contents::build(&contents, fetch, &self.handle)));
         // Who waits for a download stays there; whoever has a model can write at once.
-        let waits = contents.chosen.is_none();
+        let waits = had_keyboard && contents.chosen.is_none();
         let stays = waits && fetch.is_some_and(|fetch| fetch.widget().grab_focus());
         let lost = had_keyboard && !stays;
         self.contents = Some(contents);

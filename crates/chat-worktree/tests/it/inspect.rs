@@ -1,8 +1,9 @@
 //! Listing, inspecting, comparing and committing.
 
-use std::fs;
+use std::fs::{self, File};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
 use chat_worktree::{
     ChangeKind, CreateOptions, DiffLimits, Error, Head, Listed, Presence, Worktrees,
@@ -259,4 +260,30 @@ fn a_repository_with_long_names_works_too() {
     let snapshot = world.remove(&worktree).snapshot;
     let restored = world.worktrees.restore(&snapshot.id, &world.project(), &NEVER).unwrap();
     assert_eq!(read(restored.worktree.folder(), "a"), "b\n");
+}
+
+/// Git compares times by the second, and reads files again that are as young as the index. A copy of
+/// an index that was written later would hide such a change.
+#[test]
+fn a_change_in_the_second_of_a_commit_is_seen_later() {
+    let world = World::new();
+    let worktree = world.create("a");
+    let file = worktree.folder().join("a");
+    let second = SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000);
+    let set = |path: &Path| {
+        File::options().write(true).open(path).unwrap().set_modified(second).unwrap();
+    };
+    fs::write(&file, "one\n").unwrap();
+    set(&file);
+    world.worktrees.commit(&worktree, "one", &fallback(), &NEVER).unwrap();
+    let (mut stored, own) = (worktree.folder().to_owned(), world.own(&worktree));
+    stored.as_mut_os_string().push(".index");
+    set(&stored);
+    set(&own.join("index"));
+    fs::write(&file, "two\n").unwrap();
+    set(&file);
+
+    assert_eq!(world.status(&worktree).changed, 1);
+    world.worktrees.commit(&worktree, "two", &fallback(), &NEVER).unwrap();
+    assert_eq!(git(worktree.folder(), &["show", "HEAD:a"]), "two");
 }

@@ -1,27 +1,29 @@
 //! Speaks with one server, over any transport, within bounds: how long it may take, how much it may say.
 
+mod call;
 mod handler;
 mod list;
+mod progress;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::RoleClient;
-use rmcp::model::{
-    CallToolRequest, CallToolRequestParams, CancelledNotificationParam, ClientRequest, JsonObject,
-    ProgressToken, ProtocolVersion, ServerResult,
-};
+use rmcp::model::{Implementation, ProtocolVersion, ServerCapabilities, SubscriptionFilter};
 use rmcp::service::{
-    ClientCacheConfig, ClientInitializeError, ClientLifecycleMode, Peer, PeerRequestOptions,
-    RunningService, ServiceError, serve_client_with_lifecycle,
+    ClientCacheConfig, ClientInitializeError, ClientLifecycleMode, Peer, RunningService,
+    ServiceError, Subscription, serve_client_with_lifecycle,
 };
 use rmcp::transport::Transport;
-use tokio_util::sync::CancellationToken;
 
 use self::handler::Handler;
-use crate::transport::{CutOff, CutOffReason, Guard};
+use self::progress::ProgressBook;
+use crate::transport::{CutOff, Ending, Guard};
 
+pub use self::call::Answer;
 pub use self::handler::ServerNews;
+pub use self::list::ToolList;
+pub use self::progress::Progress;
 
 /// How long a server may take to answer that it is there. Those that are downloaded first need more than a moment.
 const CONNECT: Duration = Duration::from_secs(60);
@@ -29,8 +31,6 @@ const CONNECT: Duration = Duration::from_secs(60);
 const LIST: Duration = Duration::from_secs(30);
 /// How long the end of a connection may take.
 const CLOSE: Duration = Duration::from_secs(3);
-/// However much a call reports that it goes on, it ends after so many times its limit.
-const LONGEST_CALL: u32 = 10;
 
 /// What went wrong with a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -54,93 +54,127 @@ pub enum Fault {
     Stopped,
 }
 
-/// A connection to a server.
-#[derive(Debug)]
-pub struct Client {
-    service: RunningService<RoleClient, Handler>,
-    reason: CutOffReason,
+/// How to find out which revision of the protocol a server speaks.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Discovery {
+    /// Asks it, which some servers of the older revision do not answer: that takes ten seconds.
+    #[default]
+    Ask,
+    /// Takes it for one of the older revision.
+    Older,
 }
 
-impl Client {
-    /// Connects over a transport, in the current revision of the protocol or the one before. `news` hears what the
-    /// server tells by itself.
+/// A connection to a server, which ends when this is dropped.
+#[derive(Debug)]
+pub struct Link {
+    service: RunningService<RoleClient, Handler>,
+    client: Client,
+}
+
+/// Asks a server, as long as its [`Link`] lives. Cheap to clone.
+#[derive(Clone, Debug)]
+pub struct Client {
+    peer: Peer<RoleClient>,
+    ending: Ending,
+    progress: ProgressBook,
+}
+
+impl Link {
+    /// Connects over a transport. `news` hears what the server tells by itself; `ending` that and why the connection
+    /// ended, of which the transport tells, too.
     ///
     /// # Errors
     /// Why there is no connection.
     pub async fn connect<T>(
         transport: T,
-        reason: CutOffReason,
+        ending: Ending,
         news: Arc<dyn ServerNews>,
+        discovery: Discovery,
     ) -> Result<Self, Fault>
     where
         T: Transport<RoleClient> + 'static,
     {
-        let lifecycle = ClientLifecycleMode::Auto {
-            preferred_versions: vec![ProtocolVersion::V_2026_07_28],
-            legacy_version: Some(ProtocolVersion::V_2025_11_25),
+        let lifecycle = match discovery {
+            Discovery::Ask => ClientLifecycleMode::Auto {
+                preferred_versions: vec![ProtocolVersion::V_2026_07_28],
+                legacy_version: Some(ProtocolVersion::V_2025_11_25),
+            },
+            Discovery::Older => ClientLifecycleMode::Initialize,
         };
-        let guard = Guard::new(transport, reason.clone());
-        let serving = serve_client_with_lifecycle(Handler::new(news), guard, lifecycle);
+        let guard = Guard::new(transport, ending.clone());
+        let progress = ProgressBook::default();
+        let handler = Handler::new(news, progress.clone());
+        let serving = serve_client_with_lifecycle(handler, guard, lifecycle);
         let service = match tokio::time::timeout(CONNECT, serving).await {
             Ok(Ok(service)) => service,
-            Ok(Err(error)) => return Err(not_connected(&error, &reason)),
+            Ok(Err(error)) => return Err(not_connected(&error, &ending)),
             Err(_) => return Err(Fault::TimedOut),
         };
         // It would keep answers of any size.
         service.peer().set_response_cache_config(ClientCacheConfig::disabled()).await;
-        Ok(Self { service, reason })
+        let client = Client { peer: service.peer().clone(), ending, progress };
+        Ok(Self { service, client })
     }
 
-    /// What the server says of how it is to be used.
-    pub fn instructions(&self) -> Option<String> {
-        self.service.peer_info().and_then(|info| info.instructions.clone())
-    }
-
-    /// Whether the connection has ended.
-    pub fn is_closed(&self) -> bool {
-        self.service.peer().is_transport_closed()
-    }
-
-    /// Calls a tool. `limit` is how long it may take without a sign of life. `began` is told the token by which the
-    /// server reports progress. The call is cancelled with `cancel`, and when the future is dropped.
-    ///
-    /// # Errors
-    /// Why there is no result.
-    pub async fn call(
-        &self,
-        tool: &str,
-        arguments: JsonObject,
-        limit: Duration,
-        cancel: &CancellationToken,
-        began: impl FnOnce(&ProgressToken),
-    ) -> Result<ServerResult, Fault> {
-        let params = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-        let request = ClientRequest::CallToolRequest(CallToolRequest::new(params));
-        let options = PeerRequestOptions::with_timeout(limit)
-            .reset_timeout_on_progress()
-            .with_max_total_timeout(limit * LONGEST_CALL);
-        let sent = self.peer().send_cancellable_request(request, options).await;
-        let handle = sent.map_err(|error| self.fault(&error))?;
-        began(&handle.progress_token);
-        let (peer, id) = (handle.peer.clone(), handle.id.clone());
-        tokio::select! {
-            result = handle.await_response() => result.map_err(|error| self.fault(&error)),
-            () = cancel.cancelled() => {
-                let stopped = CancelledNotificationParam::new(Some(id), Some("stopped".to_owned()));
-                // Whoever hangs does not hear it.
-                drop(tokio::time::timeout(CLOSE, peer.notify_cancelled(stopped)).await);
-                Err(Fault::Stopped)
-            }
-        }
+    /// Asks the server.
+    pub fn client(&self) -> &Client {
+        &self.client
     }
 
     /// Ends the connection.
     pub async fn close(mut self) {
         drop(self.service.close_with_timeout(CLOSE).await);
     }
+}
+
+impl Client {
+    /// What the server says of how it is to be used.
+    pub fn instructions(&self) -> Option<String> {
+        self.peer.peer_info().and_then(|info| info.instructions.clone())
+    }
+
+    /// What the server calls itself.
+    pub fn server(&self) -> Option<Implementation> {
+        self.peer.peer_info().and_then(|info| info.server_info.clone())
+    }
+
+    /// The revision of the protocol that is spoken.
+    pub fn version(&self) -> Option<ProtocolVersion> {
+        self.peer.peer_info().map(|info| info.protocol_version.clone())
+    }
+
+    /// What the server can do.
+    pub fn capabilities(&self) -> ServerCapabilities {
+        self.peer.peer_info().map(|info| info.capabilities.clone()).unwrap_or_default()
+    }
+
+    /// How the connection ends.
+    pub fn ending(&self) -> &Ending {
+        &self.ending
+    }
+
+    /// Has the server tell when its lists change. None where it tells by itself, as servers of the older revision do,
+    /// or does not tell.
+    pub async fn listen(&self) -> Option<Subscription> {
+        if self.version()?.has_initialize() {
+            return None;
+        }
+        let can = self.capabilities();
+        let tools = can.tools.and_then(|tools| tools.list_changed) == Some(true);
+        let prompts = can.prompts.and_then(|prompts| prompts.list_changed) == Some(true);
+        let resources = can.resources.and_then(|them| them.list_changed) == Some(true);
+        let mut filter = SubscriptionFilter::default();
+        filter.tools_list_changed = tools.then_some(true);
+        filter.prompts_list_changed = prompts.then_some(true);
+        filter.resources_list_changed = resources.then_some(true);
+        if !(tools || prompts || resources) {
+            return None;
+        }
+        tokio::time::timeout(LIST, self.peer.listen(filter)).await.ok()?.ok()
+    }
 
     fn peer(&self) -> &Peer<RoleClient> {
-        self.service.peer()
+        &self.peer
     }
 
     fn fault(&self, error: &ServiceError) -> Fault {
@@ -154,12 +188,12 @@ impl Client {
             ServiceError::Timeout { .. } => Fault::TimedOut,
             ServiceError::Cancelled { .. } => Fault::Stopped,
             ServiceError::UnexpectedResponse => Fault::Invalid,
-            _ => Fault::Closed(self.reason.get()),
+            _ => Fault::Closed(self.ending.reason()),
         }
     }
 }
 
-fn not_connected(error: &ClientInitializeError, reason: &CutOffReason) -> Fault {
+fn not_connected(error: &ClientInitializeError, ending: &Ending) -> Fault {
     if let Some(challenge) = error.auth_challenge() {
         return Fault::Unauthorized(challenge.to_owned());
     }
@@ -167,6 +201,6 @@ fn not_connected(error: &ClientInitializeError, reason: &CutOffReason) -> Fault 
         ClientInitializeError::JsonRpcError(error) => {
             Fault::Refused { code: error.code.0, message: error.message.to_string() }
         }
-        _ => Fault::Closed(reason.get()),
+        _ => Fault::Closed(ending.reason()),
     }
 }

@@ -8,6 +8,8 @@ mod lines;
 
 use std::sync::{Arc, Mutex, PoisonError};
 
+use tokio_util::sync::CancellationToken;
+
 pub use guard::Guard;
 pub use lines::Lines;
 
@@ -25,18 +27,35 @@ pub enum CutOff {
     NoMessages,
 }
 
-/// Where a transport leaves why it was cut off. Cheap to clone.
+/// How a connection ends: that it has, and why if it was cut off. Cheap to clone.
 #[derive(Clone, Debug, Default)]
-pub struct CutOffReason(Arc<Mutex<Option<CutOff>>>);
+pub struct Ending {
+    reason: Arc<Mutex<Option<CutOff>>>,
+    ended: CancellationToken,
+}
 
-impl CutOffReason {
+impl Ending {
     /// Why it was cut off, if it was.
-    pub fn get(&self) -> Option<CutOff> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    pub fn reason(&self) -> Option<CutOff> {
+        self.reason.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    /// Waits until nothing comes over the connection any more. Cancel-safe.
+    pub async fn ended(&self) {
+        self.ended.cancelled().await;
+    }
+
+    /// Whether nothing comes over the connection any more.
+    pub fn has_ended(&self) -> bool {
+        self.ended.is_cancelled()
     }
 
     /// The first reason counts.
-    fn set(&self, reason: CutOff) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+    fn cut_off(&self, reason: CutOff) {
+        self.reason.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(reason);
+    }
+
+    fn end(&self) {
+        self.ended.cancel();
     }
 }

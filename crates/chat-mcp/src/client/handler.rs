@@ -8,24 +8,24 @@ use rmcp::model::{
 use rmcp::service::NotificationContext;
 use rmcp::{ClientHandler, RoleClient};
 
+use super::progress::ProgressBook;
+
 /// Told what a server says by itself. Must return at once.
 pub trait ServerNews: Send + Sync + 'static {
     /// Its tools, prompts or resources are others now.
     fn lists_changed(&self);
-
-    /// A call goes on.
-    fn progress(&self, progress: ProgressNotificationParam);
 }
 
 /// Hears one server.
 #[derive(Clone)]
 pub(super) struct Handler {
     news: Arc<dyn ServerNews>,
+    progress: ProgressBook,
 }
 
 impl Handler {
-    pub(super) fn new(news: Arc<dyn ServerNews>) -> Self {
-        Self { news }
+    pub(super) fn new(news: Arc<dyn ServerNews>, progress: ProgressBook) -> Self {
+        Self { news, progress }
     }
 }
 
@@ -46,7 +46,7 @@ impl ClientHandler for Handler {
         progress: ProgressNotificationParam,
         _: NotificationContext<RoleClient>,
     ) {
-        self.news.progress(progress);
+        self.progress.came(progress);
     }
 
     async fn on_tool_list_changed(&self, _: NotificationContext<RoleClient>) {

@@ -27,6 +27,9 @@ impl Client {
     /// # Errors
     /// Why they are not known.
     pub async fn tools(&self) -> Result<ToolList, Fault> {
+        if self.capabilities().tools.is_none() {
+            return Ok(ToolList::default());
+        }
         let mut list = ToolList::default();
         let mut cursor = None;
         for _ in 0..MOST_PAGES {

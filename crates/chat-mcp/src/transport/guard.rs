@@ -7,7 +7,7 @@ use rmcp::model::{ClientRequest, JsonRpcMessage, RequestId};
 use rmcp::service::{RxJsonRpcMessage, TxJsonRpcMessage};
 use rmcp::transport::Transport;
 
-use super::{CutOff, CutOffReason};
+use super::{CutOff, Ending};
 
 /// So many messages that nobody asked for may come …
 const UNASKED: u32 = 500;
@@ -17,7 +17,7 @@ const PERIOD: Duration = Duration::from_secs(1);
 /// A transport whose server cannot flood the client.
 pub struct Guard<T> {
     inner: T,
-    reason: CutOffReason,
+    ending: Ending,
     /// The question that servers of the older revision do not know.
     discovery: Option<RequestId>,
     /// Whether the connection goes on in the older way.
@@ -27,10 +27,10 @@ pub struct Guard<T> {
 }
 
 impl<T> Guard<T> {
-    /// Guards a transport. Why it is cut off is left in `reason`.
-    pub fn new(inner: T, reason: CutOffReason) -> Self {
+    /// Guards a transport. Why it is cut off is left in `ending`.
+    pub fn new(inner: T, ending: Ending) -> Self {
         let since = Instant::now();
-        Self { inner, reason, discovery: None, is_older: false, since, unasked: 0 }
+        Self { inner, ending, discovery: None, is_older: false, since, unasked: 0 }
     }
 
     /// Counts a message that nobody asked for. Whether there are too many.
@@ -54,6 +54,12 @@ impl<T> Guard<T> {
     }
 }
 
+impl<T> Drop for Guard<T> {
+    fn drop(&mut self) {
+        self.ending.end();
+    }
+}
+
 impl<T: Transport<RoleClient>> Transport<RoleClient> for Guard<T> {
     type Error = T::Error;
 
@@ -73,11 +79,15 @@ impl<T: Transport<RoleClient>> Transport<RoleClient> for Guard<T> {
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
         loop {
-            let message = self.inner.receive().await?;
+            let Some(message) = self.inner.receive().await else {
+                self.ending.end();
+                return None;
+            };
             let unasked =
                 matches!(message, JsonRpcMessage::Request(_) | JsonRpcMessage::Notification(_));
             if unasked && self.is_flood(Instant::now()) {
-                self.reason.set(CutOff::Flood);
+                self.ending.cut_off(CutOff::Flood);
+                self.ending.end();
                 return None;
             }
             if !self.is_late(&message) {
@@ -97,7 +107,7 @@ mod tests {
 
     #[test]
     fn a_flood_is_told_from_what_comes_now_and_then() {
-        let mut guard = Guard::new((), CutOffReason::default());
+        let mut guard = Guard::new((), Ending::default());
         let began = guard.since;
         for second in 0..5 {
             let now = began + PERIOD * 2 * second;

@@ -15,7 +15,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
 use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
 
-use super::{CutOff, CutOffReason, LONGEST_MESSAGE};
+use super::{CutOff, Ending, LONGEST_MESSAGE};
 
 /// So many lines that are no messages may come: programs print greetings and warnings where they should not.
 const STRAY_LINES: usize = 1000;
@@ -25,16 +25,16 @@ pub struct Lines<R, W> {
     read: FramedRead<R, LinesCodec>,
     /// None once it was closed.
     write: Arc<Mutex<Option<W>>>,
-    reason: CutOffReason,
+    ending: Ending,
     stray: usize,
 }
 
 impl<R: AsyncRead + Unpin, W> Lines<R, W> {
-    /// Speaks over a server's output and input. Why it is cut off is left in `reason`.
-    pub fn new(output: R, input: W, reason: CutOffReason) -> Self {
+    /// Speaks over a server's output and input. Why it is cut off is left in `ending`.
+    pub fn new(output: R, input: W, ending: Ending) -> Self {
         let codec = LinesCodec::new_with_max_length(LONGEST_MESSAGE);
         let read = FramedRead::new(output, codec);
-        Self { read, write: Arc::new(Mutex::new(Some(input))), reason, stray: 0 }
+        Self { read, write: Arc::new(Mutex::new(Some(input))), ending, stray: 0 }
     }
 }
 
@@ -94,12 +94,12 @@ where
                     }
                     self.stray += usize::from(!line.trim().is_empty());
                     if self.stray > STRAY_LINES {
-                        self.reason.set(CutOff::NoMessages);
+                        self.ending.cut_off(CutOff::NoMessages);
                         return None;
                     }
                 }
                 Err(LinesCodecError::MaxLineLengthExceeded) => {
-                    self.reason.set(CutOff::TooLong(LONGEST_MESSAGE));
+                    self.ending.cut_off(CutOff::TooLong(LONGEST_MESSAGE));
                     return None;
                 }
                 // Text that is not UTF-8 ends the stream, too: it was no message.
@@ -123,17 +123,17 @@ mod tests {
     use tokio::io::{AsyncWriteExt, duplex, split};
 
     fn lines(
-        reason: &CutOffReason,
+        ending: &Ending,
     ) -> (impl Transport<RoleClient, Error = io::Error>, tokio::io::DuplexStream) {
         let (ours, theirs) = duplex(64 << 10);
         let (read, write) = split(ours);
-        (Lines::new(read, write, reason.clone()), theirs)
+        (Lines::new(read, write, ending.clone()), theirs)
     }
 
     #[tokio::test]
     async fn what_is_no_message_is_passed_over_and_a_broken_answer_is_an_error() {
-        let reason = CutOffReason::default();
-        let (mut lines, mut server) = lines(&reason);
+        let ending = Ending::default();
+        let (mut lines, mut server) = lines(&ending);
         let text = "Server listening\n\n{\"jsonrpc\":\"2.0\",\"id\":7,\"result\":5,\"x\":\n{}\n\
                     {\"jsonrpc\":\"2.0\",\"id\":7,\"method\":1}\n{\"jsonrpc\":\"1\",\"id\":7,\"result\":{}}\n";
         server.write_all(text.as_bytes()).await.unwrap();
@@ -141,30 +141,30 @@ mod tests {
         assert_eq!(error.id, Some(RequestId::Number(7)));
         drop(server);
         assert!(lines.receive().await.is_none());
-        assert_eq!(reason.get(), None);
+        assert_eq!(ending.reason(), None);
     }
 
     #[tokio::test]
     async fn a_message_without_an_end_is_cut_off() {
-        let reason = CutOffReason::default();
-        let (mut lines, mut server) = lines(&reason);
+        let ending = Ending::default();
+        let (mut lines, mut server) = lines(&ending);
         let writing = tokio::spawn(async move {
             let piece = vec![b'x'; 1 << 20];
             while server.write_all(&piece).await.is_ok() {}
         });
         assert!(lines.receive().await.is_none());
-        assert_eq!(reason.get(), Some(CutOff::TooLong(LONGEST_MESSAGE)));
+        assert_eq!(ending.reason(), Some(CutOff::TooLong(LONGEST_MESSAGE)));
         drop(lines);
         writing.await.unwrap();
     }
 
     #[tokio::test]
     async fn a_server_that_never_says_anything_meant_is_cut_off() {
-        let reason = CutOffReason::default();
-        let (mut lines, mut server) = lines(&reason);
+        let ending = Ending::default();
+        let (mut lines, mut server) = lines(&ending);
         let writing = tokio::spawn(async move { while server.write_all(b"log\n").await.is_ok() {} });
         assert!(lines.receive().await.is_none());
-        assert_eq!(reason.get(), Some(CutOff::NoMessages));
+        assert_eq!(ending.reason(), Some(CutOff::NoMessages));
         drop(lines);
         writing.await.unwrap();
     }

@@ -2,6 +2,7 @@
 //! engine starts while the window is being built.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use anyhow::{Context, Result};
 use chat_core::agent::AgentRegistry;
@@ -10,6 +11,7 @@ use chat_core::manager::{Manager, StartOptions};
 use chat_core::models::HubOptions;
 use chat_core::settings::Folders;
 use chat_gtk::app::{Launch, run};
+use chat_mcp::servers::{Servers, ServersOptions};
 use chat_presentation::diagnostics::Diagnostics;
 use chat_presentation::{i18n, log};
 use gtk::glib::ExitCode;
@@ -30,6 +32,8 @@ fn main() -> Result<ExitCode> {
 
     let state_folder = folders.state.clone();
     let engine = runtime.handle().clone();
+    let servers = Servers::new(ServersOptions::new(folders.clone(), engine.clone()));
+    let tool_source = servers.clone();
     let start = move || {
         let options = StartOptions {
             folders: folders.clone(),
@@ -40,6 +44,7 @@ fn main() -> Result<ExitCode> {
             better_titles: true,
             agents: AgentRegistry::built_in(),
             tools: chat_tools::all().into_iter().collect(),
+            tool_source: Some(Arc::new(tool_source.clone())),
             services: chat_tools::services(),
         };
         engine.spawn(Manager::start(options))
@@ -49,6 +54,7 @@ fn main() -> Result<ExitCode> {
         version: env!("CARGO_PKG_VERSION"),
         runtime: runtime.handle().clone(),
         start: Rc::new(start),
+        servers,
         state_folder,
         diagnostics,
     });

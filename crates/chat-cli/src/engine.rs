@@ -1,6 +1,7 @@
 //! Starts the engine and ends it.
 
 use std::cell::Cell;
+use std::sync::Arc;
 use std::time::Duration;
 
 use chat_core::agent::AgentRegistry;
@@ -8,6 +9,7 @@ use chat_core::client::Timeouts;
 use chat_core::manager::{Manager, StartOptions};
 use chat_core::models::HubOptions;
 use chat_core::settings::Folders;
+use chat_mcp::servers::{Servers, ServersOptions};
 use chat_presentation::diagnostics::Diagnostics;
 
 use crate::error::{CliError, Result, explain};
@@ -26,6 +28,7 @@ pub struct Program {
     pub output: Output,
     pub diagnostics: Diagnostics,
     pub folders: Folders,
+    pub servers: Servers,
     discovered: Cell<bool>,
 }
 
@@ -45,6 +48,8 @@ impl Program {
     ) -> Result<Self> {
         // Only a second call can fail, and there is none.
         let _ = rustls::crypto::ring::default_provider().install_default();
+        let runtime = tokio::runtime::Handle::current();
+        let servers = Servers::new(ServersOptions::new(folders.clone(), runtime));
         let options = StartOptions {
             folders: folders.clone(),
             home: Folders::home(),
@@ -54,6 +59,7 @@ impl Program {
             better_titles,
             agents: AgentRegistry::built_in(),
             tools: chat_tools::all().into_iter().collect(),
+            tool_source: Some(Arc::new(servers.clone())),
             services: chat_tools::services(),
         };
         let manager = Manager::start(options).await?;
@@ -70,6 +76,7 @@ impl Program {
             output: Output::new()?,
             diagnostics,
             folders,
+            servers,
             discovered: Cell::new(false),
         })
     }

@@ -8,6 +8,7 @@ use adw::prelude::*;
 use chat_core::error::Result;
 use chat_core::manager::Manager;
 use chat_core::message::Fid;
+use chat_mcp::servers::Servers;
 use chat_presentation::diagnostics::Diagnostics;
 use gettextrs::gettext;
 use gtk::{gio, glib};
@@ -41,6 +42,8 @@ pub struct Launch {
     pub runtime: Handle,
     /// Starts the engine on that runtime.
     pub start: StartEngine,
+    /// The servers of tools, which the engine uses, too.
+    pub servers: Servers,
     /// Where window state and drafts are kept.
     pub state_folder: PathBuf,
     /// Records measurements.

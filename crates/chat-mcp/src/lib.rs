@@ -9,6 +9,10 @@
 #![cfg_attr(not(test), warn(clippy::unwrap_used))]
 
 pub mod client;
+pub mod connection;
 pub mod config;
 pub mod import;
+pub mod keys;
+pub mod servers;
+pub mod tools;
 pub mod transport;

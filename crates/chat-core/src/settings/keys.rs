@@ -99,10 +99,13 @@ impl KeyStore {
             }
             KeySource::Command(command) => printed_by(command).await,
             KeySource::Keyring => {
-                if let Some(key) = Self::of_this_run().get(&connection.name) {
-                    return Ok(Some(key.clone()));
-                }
-                self.read_from_keyring(&connection.name).await
+                return match self.stored(&connection.name).await {
+                    Ok(Some(key)) => Ok(Some(key)),
+                    Ok(None) => {
+                        Err(unavailable("the keyring has no key for it").on(&connection.name))
+                    }
+                    Err(error) => Err(error.on(&connection.name)),
+                };
             }
         };
         let key = key.map(|key| Key::new(&key)).map_err(|e| e.on(&connection.name))?;
@@ -110,6 +113,19 @@ impl KeyStore {
             return Err(unavailable("the key is empty").on(&connection.name));
         }
         Ok(Some(key))
+    }
+
+    /// What is kept under a name, if there is something. Never asks the person anything: a locked keyring is an error.
+    ///
+    /// # Errors
+    /// `KeyUnavailable` where the keyring cannot be read, or holds nothing under this name but an empty text.
+    pub async fn stored(&self, name: &str) -> Result<Option<Key>> {
+        if let Some(key) = Self::of_this_run().get(name) {
+            return Ok(Some(key.clone()));
+        }
+        let Some(text) = self.read_from_keyring(name).await? else { return Ok(None) };
+        let key = Key::new(&text);
+        if key.expose().is_empty() { Err(unavailable("the key is empty")) } else { Ok(Some(key)) }
     }
 
     /// Keeps the key of a connection. May ask the person to unlock the keyring.
@@ -147,7 +163,7 @@ impl KeyStore {
         THIS_RUN.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    async fn read_from_keyring(&self, connection: &str) -> Result<String> {
+    async fn read_from_keyring(&self, connection: &str) -> Result<Option<String>> {
         let keyring = self.keyring(ANSWER, Missing::Absent).await?;
         let attributes = attributes(connection);
         let finding = async {
@@ -156,8 +172,9 @@ impl KeyStore {
             }
             Ok(match keyring.search_items(&attributes).await?.first() {
                 Some(item) => String::from_utf8(item.secret().await?.as_bytes().to_vec())
+                    .map(Some)
                     .map_err(|_| unavailable("the keyring holds something else")),
-                None => Err(unavailable("the keyring has no key for it")),
+                None => Ok(None),
             })
         };
         self.answered(ANSWER, finding).await?

@@ -1,0 +1,167 @@
+//! Starts a server as its configuration says, and connects to it.
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use chat_sandbox::{
+    Enforcement, FolderAccess, GrantedFolder, Pipes, Preference, Program, RunningProgram, Sandbox,
+    StandardError,
+};
+
+use super::StartFault;
+use crate::client::{Client, Discovery, Fault, Link, ServerNews};
+use crate::config::{PathBase, ResolvedProgram, ResolvedServer, Server, StdioServer, Transport};
+use crate::keys::Keys;
+use crate::transport::{Ending, Lines};
+
+/// How long a program may take to end by itself, and then after SIGTERM.
+const PATIENCE: Duration = Duration::from_secs(2);
+
+/// Starts one server.
+#[derive(Clone, Debug)]
+pub struct Launcher {
+    /// The server.
+    pub server: Server,
+    /// From where its paths are found.
+    pub base: PathBase,
+    /// What its references stand for.
+    pub keys: Keys,
+    /// How it is confined, if it runs in the sandbox.
+    pub sandbox: Preference,
+    /// Where what it says on its standard error goes.
+    pub log: PathBuf,
+    /// Under which name its own folder is kept, which no other server has.
+    pub folder_name: String,
+}
+
+/// A server that runs.
+pub(super) struct Launched {
+    link: Link,
+    program: Option<RunningProgram>,
+}
+
+impl Launcher {
+    /// Starts it. If this is dropped, nothing is left running.
+    pub(super) async fn launch(
+        &self,
+        news: Arc<dyn ServerNews>,
+        discovery: Discovery,
+    ) -> Result<Launched, StartFault> {
+        let config = &self.server.config;
+        let resolved = config.expand(&self.keys).await.map_err(StartFault::Expand)?;
+        let ending = Ending::default();
+        match (&config.transport, resolved) {
+            (Transport::Stdio(server), ResolvedServer::Program(resolved)) => {
+                let (program, Pipes { stdin, stdout, .. }) = self.start(server, resolved).await?;
+                let lines = Lines::new(stdout, stdin, ending.clone());
+                let linked = Link::connect(lines, ending, news, discovery).await;
+                // Why a connection broke says less than that the program ended.
+                let link = linked.map_err(|fault| match (program.ended(), fault) {
+                    (Some(_), Fault::Closed(None)) => StartFault::Ended,
+                    (_, fault) => StartFault::Client(fault),
+                })?;
+                Ok(Launched { link, program: Some(program) })
+            }
+            (Transport::Http(_), ResolvedServer::Endpoint(_)) | _ => {
+                Err(StartFault::Client(Fault::Invalid))
+            }
+        }
+    }
+
+    async fn start(
+        &self,
+        server: &StdioServer,
+        resolved: ResolvedProgram,
+    ) -> Result<(RunningProgram, Pipes), StartFault> {
+        let options = &self.server.config.options;
+        let preference = if options.sandbox { self.sandbox } else { Preference::None };
+        let sandbox = Sandbox::probe(preference).await;
+        if options.sandbox && sandbox.enforcement() == Enforcement::None {
+            return Err(StartFault::NoSandbox);
+        }
+        let text = |secret: &crate::config::SecretText| OsString::from(secret.expose());
+        let mut program = Program::new(&self.folder_name, text(&resolved.command));
+        program.arguments = resolved.args.iter().map(text).collect();
+        let variables = resolved.env.iter();
+        program.environment = variables.map(|(name, value)| (name.into(), text(value))).collect();
+        program.network = options.network;
+        program.home = Some(self.base.home.clone());
+        let folders = [
+            (&options.folders, FolderAccess::Write),
+            (&options.read_folders, FolderAccess::Read),
+        ];
+        for (paths, access) in folders {
+            for path in self.base.folders(paths) {
+                let path = real(&path).await?;
+                program.granted.push(GrantedFolder { path, access });
+            }
+        }
+        program.folder = match server.cwd.as_deref().and_then(|path| self.base.folder(path)) {
+            Some(folder) => Some(real(&folder).await?),
+            None if options.sandbox => None,
+            None => self.base.project.clone(),
+        };
+        if let Some(folder) = self.log.parent() {
+            let made = tokio::fs::create_dir_all(folder).await;
+            made.map_err(|error| StartFault::NotStarted(error.to_string()))?;
+        }
+        program.standard_error = StandardError::Log(self.log.clone());
+        sandbox.spawn_program(program).await.map_err(not_started)
+    }
+}
+
+async fn real(path: &Path) -> Result<PathBuf, StartFault> {
+    tokio::fs::canonicalize(path).await.map_err(|_| StartFault::Folder(path.to_owned()))
+}
+
+fn not_started(error: chat_sandbox::Error) -> StartFault {
+    use chat_sandbox::Error;
+    match error {
+        Error::NotFound(program) => StartFault::NoProgram(program.to_string_lossy().into_owned()),
+        Error::HiddenProgram(path) => StartFault::HiddenProgram(path),
+        Error::Folder { path, .. } | Error::Outside(path) | Error::ProtectedLink(path) => {
+            StartFault::Folder(path)
+        }
+        Error::TooWide(path) | Error::OwnFolder(path) => StartFault::TooWide(path),
+        other => StartFault::NotStarted(other.to_string()),
+    }
+}
+
+impl Launched {
+    pub(super) fn client(&self) -> &Client {
+        self.link.client()
+    }
+
+    /// Waits until it runs no more. Cancel-safe.
+    pub(super) async fn died(&self) -> StartFault {
+        let program = async {
+            match &self.program {
+                Some(program) => drop(program.wait().await),
+                None => std::future::pending().await,
+            }
+        };
+        let ending = self.client().ending();
+        tokio::select! {
+            () = program => StartFault::Ended,
+            () = ending.ended() => match ending.reason() {
+                // A program that closes its output is about to end.
+                None if self.program.is_some() => StartFault::Ended,
+                reason => StartFault::Client(Fault::Closed(reason)),
+            },
+        }
+    }
+
+    /// Ends it, and waits until all its processes have ended.
+    pub(super) async fn end(self) {
+        match self.program {
+            // The program sees the end of its input first, as the protocol asks for.
+            Some(program) => {
+                program.end(PATIENCE).await;
+                drop(self.link);
+            }
+            None => self.link.close().await,
+        }
+    }
+}

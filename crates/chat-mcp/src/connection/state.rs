@@ -1,0 +1,112 @@
+//! Defines how a server is, and why it does not run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use tokio::sync::watch;
+
+use crate::client::{Client, Fault, ToolList};
+use crate::config::ExpandError;
+
+/// How a server is at some time.
+#[derive(Clone, Debug, Default)]
+pub struct Snapshot {
+    /// Whether it runs.
+    pub state: State,
+    /// What speaks with it while it runs.
+    pub client: Option<Client>,
+    /// Its tools, once they are known. They stay known while it does not run.
+    pub tools: Option<Arc<ToolList>>,
+}
+
+/// Whether a server runs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub enum State {
+    /// Nobody has needed it yet, or it was stopped.
+    #[default]
+    Stopped,
+    /// It is being started.
+    Starting,
+    /// It runs.
+    Running,
+    /// It does not run.
+    Failed {
+        /// Why.
+        why: StartFault,
+        /// Whether it is started again by itself.
+        is_retried: bool,
+    },
+}
+
+/// Why a server does not run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum StartFault {
+    /// What its references stand for is not there.
+    Expand(ExpandError),
+    /// It is to run in the sandbox, and this computer has none.
+    NoSandbox,
+    /// There is no such program.
+    NoProgram(String),
+    /// The sandbox hides the program: its folder must be granted.
+    HiddenProgram(PathBuf),
+    /// A folder that it may use, or in which it starts, cannot be used.
+    Folder(PathBuf),
+    /// A granted folder would show too much: the home folder, or data of Natter's.
+    TooWide(PathBuf),
+    /// The system did not start it; its words.
+    NotStarted(String),
+    /// It ended by itself. Its log may say why.
+    Ended,
+    /// The connection did not come about, or broke.
+    Client(Fault),
+}
+
+impl StartFault {
+    /// Whether it may be gone the next time, without anybody changing anything.
+    pub(super) fn is_passing(&self) -> bool {
+        match self {
+            Self::Ended | Self::NotStarted(_) => true,
+            Self::Client(fault) => !matches!(fault, Fault::Unauthorized(_) | Fault::Stopped),
+            Self::Expand(_)
+            | Self::NoSandbox
+            | Self::NoProgram(_)
+            | Self::HiddenProgram(_)
+            | Self::Folder(_)
+            | Self::TooWide(_) => false,
+        }
+    }
+}
+
+/// Tells how a server is.
+pub(super) struct Publisher {
+    sender: watch::Sender<Snapshot>,
+    changed: Arc<dyn Fn() + Send + Sync>,
+}
+
+impl Publisher {
+    pub(super) fn new(
+        sender: watch::Sender<Snapshot>,
+        changed: Arc<dyn Fn() + Send + Sync>,
+    ) -> Self {
+        Self { sender, changed }
+    }
+
+    /// It does not run.
+    pub(super) fn state(&self, state: State) {
+        self.sender.send_modify(|snapshot| {
+            snapshot.state = state;
+            snapshot.client = None;
+        });
+        (self.changed)();
+    }
+
+    /// It runs, and has these tools.
+    pub(super) fn running(&self, client: &Client, tools: ToolList) {
+        self.sender.send_modify(|snapshot| {
+            snapshot.state = State::Running;
+            snapshot.client = Some(client.clone());
+            snapshot.tools = Some(Arc::new(tools));
+        });
+        (self.changed)();
+    }
+}

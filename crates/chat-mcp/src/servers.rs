@@ -1,0 +1,304 @@
+//! Owns all servers of a run: reads which there are, starts those that are needed, and offers their tools.
+
+mod cache;
+mod entry;
+mod known;
+mod source;
+mod status;
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use chat_core::settings::Folders;
+use chat_definitions::{Digest, TrustStore};
+use chat_permission::path::{PathEnvironment, Project};
+use chat_sandbox::Preference;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::spawn_blocking;
+
+use self::entry::Entry;
+use self::known::Known;
+use crate::config::{
+    Change, ConfigFile, FileVersion, McpConfig, PathBase, StartSummary, WriteError, read_project,
+};
+use crate::connection::StartFault;
+use crate::keys::Keys;
+use crate::tools::{Approved, Share};
+
+pub use self::status::{ServerStatus, ToolStatus};
+
+/// How long a server may take to start when somebody tests it or calls one of its tools.
+const START: Duration = Duration::from_secs(90);
+
+/// Which server is meant.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct ServerKey {
+    /// The real path of the project that brings it; none if it is the user's.
+    pub project: Option<PathBuf>,
+    /// Its name.
+    pub name: String,
+}
+
+impl ServerKey {
+    /// A server of the user's.
+    pub fn of_user(name: impl Into<String>) -> Self {
+        Self { project: None, name: name.into() }
+    }
+}
+
+/// The servers of a project, for the question whether to trust them.
+#[derive(Clone, Debug)]
+pub struct ProjectServers {
+    /// The project's real path.
+    pub root: PathBuf,
+    /// What its file says.
+    pub config: McpConfig,
+    /// What each would start, in the order of the file, with whether the user trusts it.
+    pub starts: Vec<(StartSummary, bool)>,
+    /// The names that the user's own servers have: such a server of the project is not used.
+    pub taken: BTreeSet<String>,
+}
+
+impl ProjectServers {
+    /// Whether there is a server that would be used if it were trusted.
+    pub fn has_untrusted(&self) -> bool {
+        let is_used = |name: &str| !self.taken.contains(name);
+        self.starts.iter().any(|(start, trusted)| !trusted && is_used(&start.name))
+    }
+}
+
+/// Where servers are described, and what they run with.
+#[derive(Clone, Debug)]
+pub struct ServersOptions {
+    /// Natter's folders.
+    pub folders: Folders,
+    /// The user's home.
+    pub home: PathBuf,
+    /// The engine's runtime, in which servers are served.
+    pub runtime: Handle,
+    /// What confines those that run in the sandbox.
+    pub sandbox: Preference,
+}
+
+impl ServersOptions {
+    /// The servers of these folders and of this user, confined as well as this computer can.
+    pub fn new(folders: Folders, runtime: Handle) -> Self {
+        let home = Folders::home().unwrap_or_else(|| PathBuf::from("/"));
+        Self { folders, home, runtime, sandbox: Preference::Best }
+    }
+}
+
+/// All servers of a run. Cheap to clone; the last one that is dropped ends them.
+#[derive(Clone, Debug)]
+pub struct Servers(Arc<Inner>);
+
+#[derive(Debug)]
+struct Inner {
+    file: ConfigFile,
+    options: ServersOptions,
+    keys: Keys,
+    trust: TrustStore,
+    approved: Approved,
+    share: Share,
+    known: Mutex<Known>,
+    changes: Arc<watch::Sender<()>>,
+}
+
+impl Servers {
+    /// The servers of these folders. Nothing is read or started before it is needed.
+    pub fn new(options: ServersOptions) -> Self {
+        let (config, state) = (&options.folders.config, &options.folders.state);
+        let (changes, _) = watch::channel(());
+        Self(Arc::new(Inner {
+            file: ConfigFile::new(config.join("mcp.json")),
+            keys: Keys::default(),
+            trust: TrustStore::new(state.join("mcp-trust.json")),
+            approved: Approved::new(state.join("mcp-approved.json")),
+            share: Share::default(),
+            known: Mutex::default(),
+            changes: Arc::new(changes),
+            options,
+        }))
+    }
+
+    /// The user's file of servers.
+    pub fn file(&self) -> &ConfigFile {
+        &self.0.file
+    }
+
+    /// The secrets of servers.
+    pub fn keys(&self) -> &Keys {
+        &self.0.keys
+    }
+
+    /// Told whenever the servers, their states or their tools change.
+    pub fn changes(&self) -> watch::Receiver<()> {
+        self.0.changes.subscribe()
+    }
+
+    /// Reads the user's file, and that of a project, and takes over what changed in them.
+    pub async fn refresh(&self, project: Option<&Path>) {
+        let (file, trust) = (self.0.file.clone(), self.0.trust.clone());
+        let root = project.map(Path::to_owned);
+        let read = spawn_blocking(move || {
+            let of_project = root.map(|root| {
+                let config = open(&root).and_then(|project| read_project(&project));
+                let trusted = trust.trusted(&root);
+                (root, config.unwrap_or_default(), trusted)
+            });
+            (file.read(), of_project)
+        });
+        let Ok(((config, version), of_project)) = read.await else { return };
+        self.take(config, version, of_project);
+    }
+
+    /// Changes the user's file, and takes over what it says then.
+    ///
+    /// # Errors
+    /// See [`WriteError`]; the file is as it was.
+    pub async fn change(&self, change: Change) -> Result<(), WriteError> {
+        let version = match self.lock().version() {
+            Some(version) => version,
+            None => {
+                self.refresh(None).await;
+                self.lock().version().ok_or(WriteError::Changed)?
+            }
+        };
+        let file = self.0.file.clone();
+        let changing = spawn_blocking(move || file.change(version, &change));
+        let changed = changing.await.map_err(|error| WriteError::Io(std::io::Error::other(error)))?;
+        let (config, version) = changed?;
+        self.take(config, version, None);
+        Ok(())
+    }
+
+    /// The user's servers as the file has them, with what is wrong with it.
+    pub fn config(&self) -> McpConfig {
+        self.lock().config().clone()
+    }
+
+    /// The servers that are used, the user's first, with how they are.
+    pub fn list(&self) -> Vec<ServerStatus> {
+        let entries = self.lock().entries();
+        entries.iter().map(|entry| entry.status()).collect()
+    }
+
+    /// How a server is; none if it is not used.
+    pub fn status(&self, key: &ServerKey) -> Option<ServerStatus> {
+        Some(self.lock().entry(key)?.status())
+    }
+
+    /// Starts a server if it does not run, and waits until it does.
+    ///
+    /// # Errors
+    /// Why it does not run.
+    pub async fn start(&self, key: &ServerKey) -> Option<Result<(), StartFault>> {
+        let entry = self.lock().entry(key)?;
+        Some(entry.connection().ready(START).await.map(drop))
+    }
+
+    /// Ends a server if it runs, and starts it.
+    pub fn restart(&self, key: &ServerKey) {
+        if let Some(entry) = self.lock().entry(key) {
+            entry.connection().restart();
+        }
+    }
+
+    /// Ends a server. It starts again when it is needed.
+    pub async fn stop(&self, key: &ServerKey) {
+        let entry = self.lock().entry(key);
+        if let Some(entry) = entry {
+            entry.connection().stop().await;
+        }
+    }
+
+    /// The file into which a server's standard error goes, which need not exist.
+    pub fn log(&self, key: &ServerKey) -> PathBuf {
+        self.0.log(key)
+    }
+
+    /// The servers of a project, as its file has them now.
+    pub async fn project(&self, root: &Path) -> ProjectServers {
+        self.refresh(Some(root)).await;
+        let base = self.0.base(Some(root));
+        let known = self.lock();
+        let (config, trusted) = known.project(root);
+        let starts = config.servers.iter().map(|server| {
+            (server.start_summary(&base), trusted.contains(&server.digest()))
+        });
+        ProjectServers {
+            root: root.to_owned(),
+            starts: starts.collect(),
+            taken: known.config().servers.iter().map(|server| server.name.clone()).collect(),
+            config,
+        }
+    }
+
+    /// Trusts the servers of a project exactly as they were shown; with none, trusts none any more.
+    ///
+    /// # Errors
+    /// It cannot be stored; nothing more is trusted then.
+    pub async fn trust(&self, shown: &ProjectServers, is_trusted: bool) -> std::io::Result<()> {
+        let digests: BTreeSet<Digest> = match is_trusted {
+            true => shown.config.servers.iter().map(crate::config::Server::digest).collect(),
+            false => BTreeSet::new(),
+        };
+        let (trust, root) = (self.0.trust.clone(), shown.root.clone());
+        let storing = spawn_blocking(move || trust.trust_hashes(&root, &digests));
+        storing.await.map_err(std::io::Error::other)??;
+        self.refresh(Some(&shown.root)).await;
+        Ok(())
+    }
+
+    fn take(
+        &self,
+        config: McpConfig,
+        version: FileVersion,
+        of_project: Option<(PathBuf, McpConfig, BTreeSet<Digest>)>,
+    ) {
+        let gone = self.lock().take(config, version, of_project, |key, server, prefix| {
+            Entry::new(&self.0, key, server, prefix)
+        });
+        if gone.is_some() {
+            self.0.changes.send_replace(());
+        }
+        // What is no longer used ends here, outside of the lock.
+        drop(gone);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Known> {
+        self.0.known.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Inner {
+    fn base(&self, project: Option<&Path>) -> PathBase {
+        PathBase { home: self.options.home.clone(), project: project.map(Path::to_owned) }
+    }
+
+    fn log(&self, key: &ServerKey) -> PathBuf {
+        self.options.folders.state.join("mcp").join(format!("{}.log", file_name(key)))
+    }
+
+    fn cache(&self, key: &ServerKey) -> PathBuf {
+        self.options.folders.state.join("mcp").join(format!("{}.tools.json", file_name(key)))
+    }
+}
+
+/// A name for a server's files, which no other server has.
+fn file_name(key: &ServerKey) -> String {
+    match &key.project {
+        None => key.name.clone(),
+        Some(project) => {
+            let of_project = Digest::of([project.as_os_str().as_encoded_bytes()]).to_string();
+            format!("{}~{}", key.name, &of_project[..16])
+        }
+    }
+}
+
+fn open(root: &Path) -> Option<Project> {
+    Project::open(root, &PathEnvironment::default()).ok()
+}

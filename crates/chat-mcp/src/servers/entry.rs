@@ -1,0 +1,172 @@
+//! One server that is used: its connection, and its tools as models get them.
+
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+use super::{Inner, START, ServerKey, ServerStatus, cache, file_name, status};
+use crate::client::{Client, Fault, ToolList};
+use crate::config::Server;
+use crate::connection::{Connection, Launcher, StartFault};
+use crate::tools::{Approved, Called, Definition, Offer};
+
+/// How long a call may take without a sign of life, if the file does not say.
+const CALL: Duration = Duration::from_secs(60);
+
+/// A server that is used.
+#[derive(Debug)]
+pub(super) struct Entry {
+    key: ServerKey,
+    server: Server,
+    prefix: String,
+    connection: Connection,
+    /// Its tools when it last ran.
+    cached: OnceLock<Option<Arc<ToolList>>>,
+    cache: std::path::PathBuf,
+    /// The list from which the tools were made, and the tools.
+    offer: Mutex<Option<(Arc<ToolList>, Arc<Offer>)>>,
+    called: Arc<dyn Called>,
+}
+
+impl Entry {
+    /// A server that has not begun yet.
+    pub(super) fn new(inner: &Inner, key: ServerKey, server: Server, prefix: &str) -> Arc<Self> {
+        let launcher = Launcher {
+            server: server.clone(),
+            base: inner.base(key.project.as_deref()),
+            keys: inner.keys.clone(),
+            sandbox: inner.options.sandbox,
+            log: inner.log(&key),
+            folder_name: format!("mcp-{}", file_name(&key)),
+        };
+        let limit = server.config.options.time_limit.unwrap_or(CALL);
+        let (changes, runtime) = (Arc::clone(&inner.changes), inner.options.runtime.clone());
+        let (cache, approved) = (inner.cache(&key), inner.approved.clone());
+        Arc::new_cyclic(|entry: &Weak<Self>| {
+            let changed = {
+                let entry = entry.clone();
+                move || {
+                    if let Some(entry) = entry.upgrade() {
+                        entry.store();
+                    }
+                    changes.send_replace(());
+                }
+            };
+            Self {
+                connection: Connection::new(launcher, &runtime, changed),
+                called: Arc::new(Caller {
+                    name: key.name.clone(),
+                    entry: entry.clone(),
+                    limit,
+                    approved,
+                }),
+                prefix: prefix.to_owned(),
+                cached: OnceLock::new(),
+                offer: Mutex::default(),
+                key,
+                server,
+                cache,
+            }
+        })
+    }
+
+    /// Whether it is this server, with tools of these names.
+    pub(super) fn is_of(&self, server: &Server, prefix: &str) -> bool {
+        self.server == *server && self.prefix == prefix
+    }
+
+    pub(super) fn key(&self) -> &ServerKey {
+        &self.key
+    }
+
+    pub(super) fn server(&self) -> &Server {
+        &self.server
+    }
+
+    pub(super) fn connection(&self) -> &Connection {
+        &self.connection
+    }
+
+    /// Its tools, if they are known: as it lists them now, or when it last ran.
+    pub(super) fn offer(&self) -> Option<Arc<Offer>> {
+        let list = match self.connection.snapshot().tools {
+            Some(list) => list,
+            None => self.cached.get_or_init(|| cache::read(&self.cache, &self.server)).clone()?,
+        };
+        let mut known = self.offer.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((of, offer)) = &*known
+            && Arc::ptr_eq(of, &list)
+        {
+            return Some(Arc::clone(offer));
+        }
+        let disabled = &self.server.config.options.disabled_tools;
+        let offer = Arc::new(Offer::of(
+            &list,
+            &self.called,
+            (&self.prefix, self.key.project.as_deref()),
+            |tool| !disabled.iter().any(|off| off == tool),
+        ));
+        *known = Some((list, Arc::clone(&offer)));
+        Some(offer)
+    }
+
+    pub(super) fn status(&self) -> ServerStatus {
+        status::of(self, &self.connection.snapshot())
+    }
+
+    /// Keeps the tools for the next run.
+    fn store(&self) {
+        let Some(list) = self.connection.snapshot().tools else { return };
+        let is_known = {
+            let offer = self.offer.lock().unwrap_or_else(PoisonError::into_inner);
+            offer.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, &list))
+        };
+        if is_known {
+            return;
+        }
+        let (path, server) = (self.cache.clone(), self.server.clone());
+        tokio::task::spawn_blocking(move || {
+            if let Err(error) = cache::write(&path, &server, &list) {
+                tracing::warn!(%error, "the tools of a server are not kept for the next start");
+            }
+        });
+    }
+}
+
+/// Reaches an entry from its tools, which do not keep it.
+#[derive(Debug)]
+struct Caller {
+    name: String,
+    entry: Weak<Entry>,
+    limit: Duration,
+    approved: Approved,
+}
+
+#[async_trait]
+impl Called for Caller {
+    fn server(&self) -> &str {
+        &self.name
+    }
+
+    fn now(&self, tool: &str) -> Option<Arc<Definition>> {
+        let offer = self.entry.upgrade()?.offer()?;
+        let found = offer.on().find(|offered| offered.definition.tool == tool)?;
+        Some(Arc::clone(&found.definition))
+    }
+
+    fn limit(&self) -> Duration {
+        self.limit
+    }
+
+    fn approved(&self) -> &Approved {
+        &self.approved
+    }
+
+    async fn ready(&self) -> Result<Client, StartFault> {
+        let Some(entry) = self.entry.upgrade() else {
+            return Err(StartFault::Client(Fault::Stopped));
+        };
+        entry.connection.ready(START).await
+    }
+}

@@ -1,0 +1,118 @@
+//! Knows which servers there are, and keeps those that did not change when the files are read again.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use chat_definitions::Digest;
+
+use super::ServerKey;
+use super::entry::Entry;
+use crate::config::{FileVersion, McpConfig, Server};
+use crate::tools::prefixes;
+
+/// What the files say, and the servers that are used.
+#[derive(Debug, Default)]
+pub(super) struct Known {
+    user: McpConfig,
+    version: Option<FileVersion>,
+    projects: BTreeMap<PathBuf, (McpConfig, BTreeSet<Digest>)>,
+    entries: BTreeMap<ServerKey, Arc<Entry>>,
+}
+
+impl Known {
+    pub(super) fn config(&self) -> &McpConfig {
+        &self.user
+    }
+
+    pub(super) fn version(&self) -> Option<FileVersion> {
+        self.version
+    }
+
+    /// What a project's file says, and what of it is trusted.
+    pub(super) fn project(&self, root: &Path) -> (McpConfig, BTreeSet<Digest>) {
+        self.projects.get(root).cloned().unwrap_or_default()
+    }
+
+    /// All servers that are used: the user's in the order of the file, then those of projects.
+    pub(super) fn entries(&self) -> Vec<Arc<Entry>> {
+        let own = self.user.servers.iter().map(|server| ServerKey::of_user(&server.name));
+        let own = own.filter_map(|key| self.entries.get(&key));
+        let others = self.entries.iter().filter(|(key, _)| key.project.is_some());
+        own.chain(others.map(|(_, entry)| entry)).cloned().collect()
+    }
+
+    /// The servers that a session of this project, or of none, has, by name.
+    pub(super) fn of_session(&self, project: Option<&Path>) -> Vec<Arc<Entry>> {
+        let is_its = |key: &ServerKey| match &key.project {
+            None => true,
+            Some(of) => Some(&**of) == project,
+        };
+        let its = self.entries.iter().filter(|(key, _)| is_its(key));
+        its.map(|(_, entry)| Arc::clone(entry)).collect()
+    }
+
+    pub(super) fn entry(&self, key: &ServerKey) -> Option<Arc<Entry>> {
+        self.entries.get(key).cloned()
+    }
+
+    /// Takes over what the files say now. Returns the servers that are no longer used, if anything changed.
+    pub(super) fn take(
+        &mut self,
+        user: McpConfig,
+        version: FileVersion,
+        of_project: Option<(PathBuf, McpConfig, BTreeSet<Digest>)>,
+        begin: impl Fn(ServerKey, Server, &str) -> Arc<Entry>,
+    ) -> Option<Vec<Arc<Entry>>> {
+        let is_new = self.version != Some(version);
+        (self.user, self.version) = (user, Some(version));
+        let mut changed = is_new;
+        if let Some((root, config, trusted)) = of_project {
+            changed |= self.projects.get(&root) != Some(&(config.clone(), trusted.clone()));
+            self.projects.insert(root, (config, trusted));
+        }
+        if !changed {
+            return None;
+        }
+        let mut before = std::mem::take(&mut self.entries);
+        let own = self.user.servers.iter().map(|server| &*server.name);
+        let own_prefixes = prefixes([], own.clone());
+        let own_names: BTreeSet<&str> = own.collect();
+        let mut wanted: Vec<(ServerKey, &Server, String)> = self
+            .user
+            .servers
+            .iter()
+            .filter(|server| !server.config.disabled)
+            .map(|server| {
+                let prefix = own_prefixes[&*server.name].clone();
+                (ServerKey::of_user(&server.name), server, prefix)
+            })
+            .collect();
+        for (root, (config, trusted)) in &self.projects {
+            // What rules say of the user's server must not count for another of the same name.
+            let servers = || {
+                config.servers.iter().filter(|server| !own_names.contains(&*server.name))
+            };
+            let taken = own_prefixes.values().map(String::as_str);
+            let prefixes = prefixes(taken, servers().map(|server| &*server.name));
+            for server in servers() {
+                if !server.config.disabled && trusted.contains(&server.digest()) {
+                    let key = ServerKey { project: Some(root.clone()), name: server.name.clone() };
+                    wanted.push((key, server, prefixes[&*server.name].clone()));
+                }
+            }
+        }
+        for (key, server, prefix) in wanted {
+            let kept = before.remove(&key);
+            let entry = match kept {
+                Some(entry) if entry.is_of(server, &prefix) => entry,
+                replaced => {
+                    before.extend(replaced.map(|entry| (key.clone(), entry)));
+                    begin(key.clone(), server.clone(), &prefix)
+                }
+            };
+            self.entries.insert(key, entry);
+        }
+        Some(before.into_values().collect())
+    }
+}

@@ -1,0 +1,56 @@
+//! Gives the tools of all servers to the engine.
+
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use chat_core::tool::{Registry, SourceScope, ToolSource};
+use futures_util::future::join_all;
+use tokio::sync::watch;
+
+use super::Servers;
+use super::entry::Entry;
+use crate::connection::State;
+use crate::tools::{Offer, choose};
+
+/// How long a request waits for servers whose tools are not known yet.
+const PREPARE: Duration = Duration::from_secs(20);
+
+#[async_trait]
+impl ToolSource for Servers {
+    async fn prepare(&self, project: Option<&Path>) {
+        self.refresh(project).await;
+        let entries = self.lock().of_session(project);
+        // One that failed is not waited for: it is there again when it is.
+        let is_waited_for = |entry: &&Arc<Entry>| {
+            let state = entry.connection().snapshot().state;
+            entry.offer().is_none() && !matches!(state, State::Failed { .. })
+        };
+        let waiting = entries.iter().filter(is_waited_for);
+        join_all(waiting.map(|entry| entry.connection().ready(PREPARE))).await;
+    }
+
+    fn tools(&self, session: SourceScope<'_>) -> Registry {
+        let entries = self.lock().of_session(session.project);
+        let offers: Vec<(String, Arc<Offer>)> = entries
+            .iter()
+            .filter_map(|entry| Some((entry.key().name.clone(), entry.offer()?)))
+            .collect();
+        choose(&offers, session.memory, session.window, self.0.share)
+    }
+
+    fn known(&self) -> Registry {
+        let offers = self.lock().entries().into_iter().filter_map(|entry| entry.offer());
+        offers.flat_map(|offer| offer.tools.iter().map(|it| Arc::clone(&it.tool)).collect::<Vec<_>>()).collect()
+    }
+
+    fn changes(&self) -> watch::Receiver<()> {
+        Servers::changes(self)
+    }
+
+    async fn close(&self) {
+        let entries = self.lock().entries();
+        join_all(entries.iter().map(|entry| entry.connection().stop())).await;
+    }
+}

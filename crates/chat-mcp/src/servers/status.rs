@@ -1,0 +1,68 @@
+//! Says how a server is, for people.
+
+use crate::config::Server;
+use crate::connection::{Snapshot, State};
+
+use super::ServerKey;
+use super::entry::Entry;
+
+/// How a server is.
+#[derive(Clone, Debug)]
+pub struct ServerStatus {
+    /// Which it is.
+    pub key: ServerKey,
+    /// How it is configured.
+    pub server: Server,
+    /// Whether it runs.
+    pub state: State,
+    /// What it calls itself, and its version, while it runs.
+    pub program: Option<(String, String)>,
+    /// The revision of the protocol that is spoken, while it runs.
+    pub protocol: Option<String>,
+    /// Its tools by name; none if they are not known yet.
+    pub tools: Option<Vec<ToolStatus>>,
+    /// How many more it has that cannot be used.
+    pub unusable: usize,
+    /// How many bytes of a model's window those take that are offered.
+    pub bytes: u64,
+}
+
+/// One tool of a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ToolStatus {
+    /// Its name, as the server has it.
+    pub name: String,
+    /// Its name for models.
+    pub model_name: String,
+    /// What people call it.
+    pub title: String,
+    /// What it does.
+    pub description: String,
+    /// Whether the server says that it only reads.
+    pub read_only: bool,
+    /// Whether the user has it switched on.
+    pub is_on: bool,
+}
+
+pub(super) fn of(entry: &Entry, snapshot: &Snapshot) -> ServerStatus {
+    let offer = entry.offer();
+    let tool = |offered: &crate::tools::Offered| ToolStatus {
+        name: offered.definition.tool.clone(),
+        model_name: offered.tool.info().name().to_owned(),
+        title: offered.definition.title.clone(),
+        description: offered.definition.description.clone(),
+        read_only: offered.definition.read_only,
+        is_on: offered.is_on,
+    };
+    let client = snapshot.client.as_ref();
+    ServerStatus {
+        key: entry.key().clone(),
+        server: entry.server().clone(),
+        state: snapshot.state.clone(),
+        program: client.and_then(|it| it.server()).map(|it| (it.name, it.version)),
+        protocol: client.and_then(|it| it.version()).map(|it| it.to_string()),
+        tools: offer.as_ref().map(|offer| offer.tools.iter().map(tool).collect()),
+        unusable: offer.as_ref().map_or(0, |offer| offer.unusable),
+        bytes: offer.as_ref().map_or(0, |offer| offer.bytes),
+    }
+}

@@ -42,7 +42,7 @@ impl Running {
     }
 
     /// Asks in the old revision.
-    fn ask(&mut self, method: &str, params: Value) -> Value {
+    fn ask(&mut self, method: &str, params: &Value) -> Value {
         self.send(&json!({ "jsonrpc": "2.0", "id": 1, "method": method, "params": params }));
         self.next()
     }
@@ -52,14 +52,14 @@ impl Running {
         params["_meta"]["io.modelcontextprotocol/protocolVersion"] = json!("2026-07-28");
         params["_meta"]["io.modelcontextprotocol/clientCapabilities"] =
             json!({ "elicitation": { "form": {} } });
-        self.ask(method, params)
+        self.ask(method, &params)
     }
 
     fn initialize(&mut self) -> Value {
         let capabilities = json!({ "elicitation": { "form": {} } });
         self.ask(
             "initialize",
-            json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities }),
+            &json!({ "protocolVersion": "2025-11-25", "capabilities": capabilities }),
         )
     }
 
@@ -73,7 +73,7 @@ impl Running {
     }
 }
 
-fn call(name: &str, arguments: Value) -> Value {
+fn call(name: &str, arguments: &Value) -> Value {
     json!({ "name": name, "arguments": arguments })
 }
 
@@ -84,8 +84,8 @@ fn it_speaks_both_revisions_or_one() {
     assert_eq!(found["result"]["supportedVersions"], json!(["2026-07-28"]));
     assert_eq!(found["result"]["_meta"]["io.modelcontextprotocol/serverInfo"]["name"], "scripted");
     assert_eq!(both.initialize()["result"]["protocolVersion"], "2025-11-25");
-    let echo = call("echo", json!({ "message": "hi" }));
-    assert_eq!(both.ask("tools/call", echo.clone())["result"]["resultType"], Value::Null);
+    let echo = call("echo", &json!({ "message": "hi" }));
+    assert_eq!(both.ask("tools/call", &echo)["result"]["resultType"], Value::Null);
     let answer = both.ask_new("tools/call", echo);
     assert_eq!(answer["result"]["resultType"], "complete");
     assert_eq!(answer["result"]["content"][0]["text"], "hi");
@@ -100,10 +100,10 @@ fn it_speaks_both_revisions_or_one() {
 #[test]
 fn tools_come_in_pages() {
     let mut server = Running::start(&["--tools", "150"]);
-    let first = server.ask("tools/list", json!({}))["result"].take();
+    let first = server.ask("tools/list", &json!({}))["result"].take();
     assert_eq!(first["tools"].as_array().unwrap().len(), 100);
     let second =
-        server.ask("tools/list", json!({ "cursor": first["nextCursor"] }))["result"].take();
+        server.ask("tools/list", &json!({ "cursor": first["nextCursor"] }))["result"].take();
     assert_eq!(second["tools"].as_array().unwrap().len(), 60);
     assert_eq!(second["nextCursor"], Value::Null);
 }
@@ -115,14 +115,14 @@ fn it_asks_in_the_way_of_either_revision() {
     let told = r#"accept {"name":"Bo"}"#;
 
     server.initialize();
-    let question = server.ask("tools/call", call("ask", json!({})));
+    let question = server.ask("tools/call", &call("ask", &json!({})));
     assert_eq!(question["method"], "elicitation/create");
     server.send(&json!({ "jsonrpc": "2.0", "id": question["id"], "result": filled_in }));
     assert_eq!(server.next()["result"]["content"][0]["text"], told);
 
-    let required = server.ask_new("tools/call", call("ask", json!({})))["result"].take();
+    let required = server.ask_new("tools/call", call("ask", &json!({})))["result"].take();
     assert_eq!(required["resultType"], "input_required");
-    let mut again = call("ask", json!({}));
+    let mut again = call("ask", &json!({}));
     again["inputResponses"] = json!({ "who": filled_in });
     again["requestState"] = required["requestState"].clone();
     let answer = server.ask_new("tools/call", again);
@@ -132,9 +132,9 @@ fn it_asks_in_the_way_of_either_revision() {
 #[test]
 fn a_slow_call_tells_how_far_it_is_and_can_be_cancelled() {
     let mut server = Running::start(&[]);
-    let mut slow = call("slow", json!({ "seconds": 100 }));
+    let mut slow = call("slow", &json!({ "seconds": 100 }));
     slow["_meta"] = json!({ "progressToken": "t" });
-    assert_eq!(server.ask("tools/call", slow)["params"]["progressToken"], "t");
+    assert_eq!(server.ask("tools/call", &slow)["params"]["progressToken"], "t");
     server.send(&json!({ "method": "notifications/cancelled", "params": { "requestId": 1 } }));
     let mut line = String::new();
     BufReader::new(server.child.stderr.take().unwrap()).read_line(&mut line).unwrap();
@@ -145,11 +145,11 @@ fn a_slow_call_tells_how_far_it_is_and_can_be_cancelled() {
 fn a_changing_server_says_so_after_its_first_call() {
     let mut server = Running::start(&["changing"]);
     let description = |server: &mut Running| {
-        server.ask("tools/list", json!({}))["result"]["tools"][0]["description"].take()
+        server.ask("tools/list", &json!({}))["result"]["tools"][0]["description"].take()
     };
     server.initialize();
     let before = description(&mut server);
-    server.ask("tools/call", call("fail", json!({})));
+    server.ask("tools/call", &call("fail", &json!({})));
     assert_eq!(server.next()["method"], "notifications/tools/list_changed");
     assert_ne!(description(&mut server), before);
 }
@@ -169,10 +169,10 @@ fn bad_servers_are_bad() {
     huge.output.read_until(b'\n', &mut line).unwrap();
     assert!(line.len() > 100 << 20);
     let mut wrong = Running::start(&["wrong-ids"]);
-    assert_eq!(wrong.ask("tools/list", json!({}))["id"], "nobody's");
+    assert_eq!(wrong.ask("tools/list", &json!({}))["id"], "nobody's");
     for mode in ["flood", "pings", "asks"] {
         let mut server = Running::start(&[mode]);
-        server.ask("tools/list", json!({}));
+        server.ask("tools/list", &json!({}));
         assert!((0..10_000).all(|_| server.next()["method"].is_string()), "{mode}");
     }
 }

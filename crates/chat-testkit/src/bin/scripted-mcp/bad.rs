@@ -50,16 +50,13 @@ pub fn answer(server: &Server, request: &Request) -> bool {
             output.answer(&json!("nobody's"), Ok(json!({ "tools": [], "content": [] })));
             true
         }
+        Mode::BadJson if is_list => {
+            output.write(b"{\"jsonrpc\":\"2.0\",\"result\":\"\xff\xfe\"}\n");
+            true
+        }
         Mode::BadJson if !connects(request) => {
             let id = &request.id;
-            if is_list {
-                output.write(
-                    format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\"tools\":[\n")
-                        .as_bytes(),
-                );
-            } else {
-                output.write(b"{\"jsonrpc\":\"2.0\",\"result\":\"\xff\xfe\"}\n");
-            }
+            output.write(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\n").as_bytes());
             true
         }
         Mode::EndlessCursor if is_list => {

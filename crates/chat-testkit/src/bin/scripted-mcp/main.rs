@@ -68,7 +68,8 @@ enum Mode {
     HugeLine,
     /// Once connected it answers what nobody asked.
     WrongIds,
-    /// Greets in plain words, and once connected its answers are no JSON: lists are cut, other answers are no text.
+    /// Greets in plain words, and once connected its answers are no JSON: tools are listed in what is no text, and all else breaks
+    /// off.
     BadJson,
     /// There is always another page of tools.
     EndlessCursor,

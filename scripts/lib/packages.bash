@@ -67,6 +67,13 @@ command gnome-keyring-daemon        | gnome-keyring          | gnome-keyring    
 venv                                | python3-venv           | python3               | python
 '
 
+# What the servers of tools that tests talk to are fetched with, and run by in part.
+packages_to_serve='
+command node                        | nodejs                 | nodejs                | nodejs
+command npm                         | npm                    | nodejs-npm            | npm
+venv                                | python3-venv           | python3               | python
+'
+
 # What Natter is measured against.
 packages_to_measure='
 command rg                          | ripgrep                | ripgrep               | ripgrep

@@ -5,8 +5,9 @@
 //! `CI=true`.
 
 use std::io::{BufRead, BufReader, Read};
-use std::path::PathBuf;
 use std::process::{Child, ChildStdin, Command, Stdio};
+
+use crate::fetched::fetched;
 
 /// The variable with the path of a Python that has `xllamacpp`.
 pub const PYTHON: &str = "NATTER_TEST_PYTHON";
@@ -33,13 +34,7 @@ impl RealServer {
     ///
     /// If it cannot be started, or is missing with `CI=true`.
     pub fn start() -> Option<Self> {
-        let find = |name| std::env::var_os(name).map(PathBuf::from);
-        let (Some(python), Some(model)) = (find(PYTHON), find(MODEL)) else {
-            let insists = std::env::var("CI").is_ok_and(|ci| ci == "true");
-            assert!(!insists, "{PYTHON} and {MODEL} must name a real server and its model");
-            eprintln!("no real model: {PYTHON} and {MODEL} are not set");
-            return None;
-        };
+        let [python, model] = fetched("real model", [PYTHON, MODEL])?;
         let mut child = Command::new(python)
             .args(["-c", include_str!("real.py")])
             .arg(model)

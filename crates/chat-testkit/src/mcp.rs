@@ -1,0 +1,88 @@
+//! Finds servers of the Model Context Protocol for tests: the scripted one, and some that others wrote.
+//!
+//! The scripted one is the program `scripted-mcp` of this crate. The others are fetched by `scripts/lib/mcp-servers`, and
+//! are not there on each machine.
+
+use std::path::{Path, PathBuf};
+
+use crate::fetched::fetched;
+use crate::files::built_program;
+
+/// The variable with the path of Node.
+pub const NODE: &str = "NATTER_TEST_NODE";
+/// The variable with the path of the folder `node_modules` in which the servers for Node are.
+pub const NODE_MODULES: &str = "NATTER_TEST_NODE_MODULES";
+/// The variable with the path of a Python that has the official SDK.
+pub const PYTHON: &str = "NATTER_TEST_MCP_PYTHON";
+
+/// The program and arguments that start a server over standard input and output.
+pub type ServerCommand = Vec<String>;
+
+/// The scripted server with these arguments: a mode, and options.
+///
+/// # Panics
+/// Where it is not built.
+pub fn scripted(arguments: &[&str]) -> ServerCommand {
+    let program = built_program("scripted-mcp");
+    command(&program, None, arguments)
+}
+
+/// Servers that others wrote, and the conformance checks of the protocol's authors.
+#[derive(Debug)]
+pub struct OtherServers {
+    node: PathBuf,
+    modules: PathBuf,
+    python: PathBuf,
+}
+
+impl OtherServers {
+    /// Where they are. None if they are missing and not required; says so on standard error.
+    ///
+    /// # Panics
+    /// If they are missing with `CI=true`.
+    pub fn find() -> Option<Self> {
+        let found = fetched("MCP servers of others", [NODE, NODE_MODULES, PYTHON])?;
+        let [node, modules, python] = found;
+        Some(Self { node, modules, python })
+    }
+
+    /// The protocol's server of everything that there is. `streamableHttp` as its argument makes it serve HTTP at the
+    /// path `/mcp`, on the port in its variable `PORT`. Speaks 2025-11-25.
+    pub fn everything(&self, arguments: &[&str]) -> ServerCommand {
+        self.package("server-everything", arguments)
+    }
+
+    /// The server of files in these folders. Speaks 2025-11-25.
+    pub fn filesystem(&self, folders: &[&str]) -> ServerCommand {
+        self.package("server-filesystem", folders)
+    }
+
+    /// The server that remembers, in the file of its variable `MEMORY_FILE_PATH`. Speaks 2025-11-25.
+    pub fn memory(&self) -> ServerCommand {
+        self.package("server-memory", &[])
+    }
+
+    /// A small server with the official SDK for Python, which speaks both revisions. With the arguments `http` and a
+    /// port it serves HTTP at the path `/mcp`.
+    pub fn tiny(&self, arguments: &[&str]) -> ServerCommand {
+        let script =
+            Path::new(env!("CARGO_MANIFEST_DIR")).join("../chat-mcp/tests/servers/tiny.py");
+        command(&self.python, Some(&script), arguments)
+    }
+
+    /// The conformance checks. `client --command COMMAND …` judges a client.
+    pub fn conformance(&self, arguments: &[&str]) -> ServerCommand {
+        self.package("conformance", arguments)
+    }
+
+    fn package(&self, name: &str, arguments: &[&str]) -> ServerCommand {
+        let script = self.modules.join("@modelcontextprotocol").join(name).join("dist/index.js");
+        command(&self.node, Some(&script), arguments)
+    }
+}
+
+fn command(program: &Path, script: Option<&Path>, arguments: &[&str]) -> ServerCommand {
+    let paths = [Some(program), script].into_iter().flatten();
+    let paths = paths.map(|path| path.to_str().expect("paths of tests are text").to_owned());
+    paths.chain(arguments.iter().map(|&argument| argument.to_owned())).collect()
+}

@@ -214,14 +214,15 @@ mod tests {
 
     use super::*;
 
-    fn asked(schema: &Value) -> Option<Form> {
-        let params =
-            json!({ "mode": "form", "message": "Who are you?", "requestedSchema": schema });
-        form("Hub", &serde_json::from_value(params).expect("a request"))
+    /// The form of such a request, as it comes: the order of keys counts.
+    fn read(schema: &str) -> Option<Form> {
+        let text =
+            format!(r#"{{"mode":"form","message":"Who are you?","requestedSchema":{schema}}}"#);
+        form("Hub", &serde_json::from_str(&text).expect("a request"))
     }
 
     fn of(properties: &Value) -> Option<Form> {
-        asked(&json!({ "type": "object", "properties": properties }))
+        read(&json!({ "type": "object", "properties": properties }).to_string())
     }
 
     fn options(pairs: &[(&str, &str)]) -> Vec<FormOption> {
@@ -234,17 +235,19 @@ mod tests {
 
     #[test]
     fn fields_come_in_the_order_of_the_server_with_what_they_may_be() {
-        let form = asked(&json!({
+        let form = read(
+            r#"{
             "type": "object",
             "properties": {
                 "zip": { "type": "string", "title": "ZIP", "minLength": 5, "maxLength": 5, "default": "01067" },
                 "mail": { "type": "string", "format": "email", "description": "Where to write to" },
                 "age": { "type": "integer", "minimum": 18, "maximum": 99 },
                 "size": { "type": "number", "default": 1.5 },
-                "agreed": { "type": "boolean", "default": true },
+                "agreed": { "type": "boolean", "default": true }
             },
-            "required": ["mail", "age"],
-        }))
+            "required": ["mail", "age"]
+        }"#,
+        )
         .expect("a form");
         assert_eq!((form.server.as_str(), form.message.as_str()), ("Hub", "Who are you?"));
         let names: Vec<_> = form.fields.iter().map(|field| field.name.as_str()).collect();
@@ -271,16 +274,18 @@ mod tests {
 
     #[test]
     fn every_kind_of_choice_is_read() {
-        let form = of(&json!({
+        let form = read(
+            r#"{ "type": "object", "properties": {
             "plain": { "type": "string", "enum": ["a", "b", "a"], "default": "b" },
             "named": { "type": "string", "oneOf": [{ "const": "a", "title": "Apple" }] },
             "old": { "type": "string", "enum": ["a", "b"], "enumNames": ["Apple"] },
             "several": {
                 "type": "array", "minItems": 1, "maxItems": 2, "default": ["a"],
-                "items": { "type": "string", "enum": ["a", "b"] },
+                "items": { "type": "string", "enum": ["a", "b"] }
             },
-            "both": { "type": "array", "items": { "anyOf": [{ "const": "a", "title": "Apple" }] } },
-        }))
+            "both": { "type": "array", "items": { "anyOf": [{ "const": "a", "title": "Apple" }] } }
+        } }"#,
+        )
         .expect("a form");
         let kinds: Vec<_> = form.fields.iter().map(|field| field.kind.clone()).collect();
         let default = |default: &str| Some(default.to_owned());

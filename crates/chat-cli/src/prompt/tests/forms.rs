@@ -63,7 +63,7 @@ fn a_form_is_filled_in_field_by_field_and_sent_at_the_end() {
          [s]end, [c]hange, [d]on’t send: "
     );
     assert_eq!(next("what?"), end);
-    assert_eq!(next("c"), "name (Enter keeps “Ada”): ");
+    assert_eq!(next("c"), "name (required) (Enter keeps “Ada”): ");
     next("");
     next("-");
     next("n");

@@ -17,6 +17,7 @@ mod ends;
 mod faults;
 mod find;
 mod first_run;
+mod forms;
 mod formulas;
 mod importing;
 mod keyboard;

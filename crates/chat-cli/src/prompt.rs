@@ -1,5 +1,6 @@
 //! Shows a tool's question in the terminal, and parses the typed answer.
 
+mod form;
 mod question;
 #[cfg(test)]
 mod tests;
@@ -10,6 +11,7 @@ use chat_presentation::words;
 
 use crate::say;
 use crate::terminal::Terminal;
+use form::FormPrompt;
 
 /// A question with its possible answers.
 #[derive(Clone, Debug)]
@@ -27,6 +29,8 @@ enum Answers {
     GoOn(Vec<Choice>),
     /// Choose by number; anything else is the user's own answer.
     Question(Vec<String>),
+    /// Fill in one field after the other.
+    Form(Box<FormPrompt>),
 }
 
 /// An answer to a permission request.
@@ -68,6 +72,11 @@ impl Prompt {
                     if choices.is_empty() { say::own_words() } else { say::number_or_words() };
                 Self { answers: Answers::Question(choices.clone()), line }
             }
+            ApprovalKind::Form(form) => {
+                let form = FormPrompt::new(form);
+                let line = form.line();
+                Self { answers: Answers::Form(Box::new(form)), line }
+            }
         }
     }
 
@@ -76,6 +85,7 @@ impl Prompt {
         let lines = match &ask.kind {
             ApprovalKind::Permission(asked) => question::permission(asked, in_project, terminal),
             ApprovalKind::Question(question) => question::question(question, terminal),
+            ApprovalKind::Form(form) => question::form(form, terminal),
             ApprovalKind::GoOn { rounds } => vec![terminal.strong(&words::go_on_question(*rounds))],
         };
         lines.iter().flat_map(|line| [line, "\n"]).collect()
@@ -92,9 +102,15 @@ impl Prompt {
         with_rule(choices, line.trim())?.err()
     }
 
-    /// Parses a typed line as an answer; none if it is not one.
-    pub fn read(&self, line: &str) -> Option<Answer> {
+    /// Parses a typed line as an answer; none if it is not one. The next field of a form may be asked for then.
+    pub fn read(&mut self, line: &str) -> Option<Answer> {
         let line = line.trim();
+        if let Answers::Form(form) = &mut self.answers {
+            let read = form.read(line);
+            let problem = read.as_ref().err().map(|problem| format!("{problem}\n"));
+            self.line = problem.unwrap_or_default() + &form.line();
+            return read.ok().flatten();
+        }
         if line.is_empty() {
             return None;
         }
@@ -109,6 +125,7 @@ impl Prompt {
                 }
             }
             Answers::GoOn(choices) => chosen(choices, line),
+            Answers::Form(_) => None,
             Answers::Question(choices) => {
                 let number = line.parse().ok().and_then(|number: usize| number.checked_sub(1));
                 let chosen = number.and_then(|at| choices.get(at)).cloned();

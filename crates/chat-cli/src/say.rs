@@ -5,6 +5,7 @@ mod agents;
 mod approvals;
 mod commands;
 mod context;
+mod forms;
 mod messages;
 mod servers;
 mod trash;
@@ -33,11 +34,14 @@ pub use approvals::{
     number_or_words, or_a_word, own_rule, own_words, rule_removed, trust_removed, worked_in,
     works_in,
 };
-
 pub use commands::{
     commands, interrupt_to_end, long_lines, no_command, no_command_to_ask, only_in_chat,
 };
 pub use context::{compacted, not_begun, summing_up};
+pub use forms::{
+    change_form, decline_form, field_line, how_to_decline, how_to_fill, is_change, send_form,
+    yes_or_no,
+};
 pub use messages::{
     ask_delete_from, ask_delete_message, ask_delete_reply, no_branches, no_message, no_messages,
     no_reply, not_a_reply, not_yours, nothing_to_continue, one_chat_for_message,

@@ -408,6 +408,8 @@ pub enum Kind {
     },
     /// A rule of an answer is not about what was asked.
     RuleMismatch,
+    /// An answer is not what the form asks for.
+    FormMismatch,
     /// The key cannot be had from where the settings say (keyring, environment, command).
     KeyUnavailable,
     /// The tool rounds of one request reached their limit.

@@ -8,6 +8,7 @@ mod content;
 mod context;
 mod context_usage;
 mod deletion;
+mod form;
 mod id;
 mod option_names;
 mod option_values;
@@ -31,6 +32,10 @@ pub use content::{Ending, Message, Part, ReplyFailure, Role, Usage};
 pub use context::{Context, Excerpt, Mention, OpenFile, Selection};
 pub use context_usage::{Compaction, ContextCategory, ContextUsage, PromptPreview};
 pub use deletion::{DeleteScope, DeletedMessages};
+pub use form::{
+    FieldKind, FieldProblem, FieldProblemKind, Form, FormAnswer, FormField, FormOption, FormRecord,
+    NumberLimits, TextFormat,
+};
 pub use id::{Fid, MessageId, ModelRef, ToolCallId};
 pub use option_names::{OptionKind, OptionName};
 pub use option_values::{InvalidOption, KeepAlive, ReplySchema};

@@ -87,6 +87,7 @@ async fn start(folders: Folders) -> chat_core::error::Result<Manager> {
         better_titles: true,
         agents: chat_core::agent::AgentRegistry::built_in(),
         tools: chat_core::tool::Registry::default(),
+        tool_source: None,
         services: chat_core::tool::ToolServices::default(),
     };
     let manager = Manager::start(options).await?;

@@ -146,6 +146,7 @@ fn snapshot(live: bool, text: &str) -> Snapshot {
         verdict: None,
         stopped: false,
         needs: Vec::new(),
+        forms: Vec::new(),
     })];
     let mut messages = vec![user, reply, answer];
     if !live {

@@ -1,6 +1,6 @@
 //! A conversation with every kind of tool card in it, without an engine: to look at.
 //!
-//! `tools_demo [--dark] [--narrow] [--ask command|change|question]`
+//! `tools_demo [--dark] [--narrow] [--ask command|change|question|form]`
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -9,9 +9,10 @@ use std::time::Duration;
 use adw::prelude::*;
 use chat_core::event::{Event, SessionEvent, SessionPlaceholder, Snapshot, Stage, Status};
 use chat_core::message::{
-    ApprovalId, ApprovalKind, ApprovalRequest, CommandExit, Ending, Fid, Message, MessageId,
-    ModelRef, Part, PermissionRequest, Preview, Question, Role, SessionMeta, ToolCall, ToolCallId,
-    ToolResult, ToolView, Verdict,
+    ApprovalId, ApprovalKind, ApprovalRequest, CommandExit, Ending, Fid, FieldKind, Form,
+    FormField, FormOption, Message, MessageId, ModelRef, NumberLimits, Part, PermissionRequest,
+    Preview, Question, Role, SessionMeta, TextFormat, ToolCall, ToolCallId, ToolResult, ToolView,
+    Verdict,
 };
 use chat_core::permission::{Action, Why};
 use chat_core::tool::Registry;
@@ -128,8 +129,43 @@ fn asked(what: &str) -> Option<ApprovalKind> {
                 "Change the tests, since they expect what the standard does not say".to_owned(),
             ],
         }),
+        "form" => ApprovalKind::Form(form()),
         _ => return None,
     })
+}
+
+/// What a server asks for, with a field of each kind.
+fn form() -> Form {
+    let field = |name: &str, description: &str, required, kind| FormField {
+        name: name.to_owned(),
+        title: None,
+        description: Some(description.to_owned()).filter(|text| !text.is_empty()),
+        required,
+        kind,
+    };
+    let options = ["Bug", "Feature", "A question that is somewhat longer than the others"];
+    let options: Vec<_> =
+        options.map(|title| FormOption { value: title.to_owned(), title: title.to_owned() }).into();
+    let format = Some(TextFormat::Email);
+    let mail = FieldKind::Text { min_length: None, max_length: None, format, default: None };
+    let hours = NumberLimits { min: Some(1), max: Some(40), default: Some(8) };
+    let (min_items, max_items, default) = (None, Some(2), Vec::new());
+    Form {
+        server: "Issues".to_owned(),
+        message: "The issue needs to be assigned before it can be filed.".to_owned(),
+        fields: vec![
+            field("Email", "Where the tracker writes to", true, mail),
+            field("Hours", "", false, FieldKind::Integer(hours)),
+            field("Kind", "", true, FieldKind::Choice { options: options.clone(), default: None }),
+            field(
+                "Labels",
+                "",
+                false,
+                FieldKind::Choices { options, min_items, max_items, default },
+            ),
+            field("Notify everybody", "", false, FieldKind::Switch { default: Some(true) }),
+        ],
+    }
 }
 
 /// A reply that called these tools, and their answers.

@@ -1,6 +1,9 @@
 //! Defines the small dropdowns: the agent, the thinking level, and what tools may do without
 //! asking.
 
+#[cfg(test)]
+mod tests;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -18,6 +21,8 @@ use crate::{accessible, popover};
 
 /// A choice up to this length is never cut off; longer ones show at least this many letters.
 const NARROWEST: usize = 14;
+/// Titles with more letters take several lines of the open list.
+const WIDEST: usize = 40;
 
 /// An entry of a dropdown.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -103,6 +108,15 @@ impl<T: Clone + PartialEq + 'static> Choices<T> {
         self.showing.set(false);
     }
 
+    /// Offers these, each by its title.
+    pub(crate) fn set_plain(&self, choices: Vec<(T, String)>) {
+        let entry = |(value, title): (T, String)| {
+            let (closed, description) = (title.clone(), String::new());
+            (value, Entry { title, closed, icon: None, color: None, description, warns: false })
+        };
+        self.set(choices.into_iter().map(entry).collect());
+    }
+
     /// Shows a value as selected, without reporting it.
     pub(crate) fn show(&self, value: &T) {
         let position = self.values.borrow().iter().position(|other| other == value);
@@ -142,6 +156,16 @@ pub(crate) fn set_agents(choices: &Choices<String>, agents: &[AgentKind], chosen
     }
     choices.set(entries);
     choices.show(&chosen.to_owned());
+}
+
+/// A dropdown of titles alone, which looks as a field of a form does.
+pub(crate) fn plain<T: Clone + PartialEq + 'static>(
+    name: &str,
+    output: impl Fn(T) + 'static,
+) -> Choices<T> {
+    let choices = Choices::new(name, output);
+    choices.widget().remove_css_class("flat");
+    choices
 }
 
 /// The thinking dropdown.
@@ -236,6 +260,10 @@ fn entry_factory(dropdown: &gtk::DropDown, rows: &Rows) -> gtk::SignalListItemFa
             .valign(gtk::Align::Center)
             .build();
         let title = gtk::Label::builder().label(&entry.title).xalign(0.0).build();
+        if entry.title.chars().count() > WIDEST {
+            title.set_wrap(true);
+            title.set_max_width_chars(WIDEST as i32);
+        }
         match entry.color {
             Some(_) => {
                 let line = gtk::Box::builder().spacing(8).build();
@@ -336,60 +364,4 @@ fn factory(make: impl Fn(&Entry) -> gtk::Widget + 'static) -> gtk::SignalListIte
         }
     });
     factory
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[gtk::test]
-    fn a_short_choice_is_never_cut_and_a_long_one_can_be() {
-        crate::init();
-        let choices = agents(|_| {});
-        let window = gtk::Window::builder().child(choices.widget()).build();
-        window.present();
-        let widths = |title| {
-            set_agents(&choices, &[], title);
-            let (least, wanted, ..) = choices.widget().measure(gtk::Orientation::Horizontal, -1);
-            (least, wanted)
-        };
-        for title in ["Just Ask", "Einfach fragen", "Code Assistant"] {
-            let (least, wanted) = widths(title);
-            assert_eq!(least, wanted, "{title}");
-        }
-        let (least, wanted) = widths("An agent of a rather long name");
-        assert!(least + 30 <= wanted, "{least} of {wanted}");
-        window.destroy();
-    }
-
-    /// How many dots are shown in a widget.
-    fn dots(widget: &gtk::Widget) -> usize {
-        let below = std::iter::successors(widget.first_child(), WidgetExt::next_sibling);
-        let own = usize::from(widget.has_css_class("agent-dot") && widget.is_visible());
-        own + below.map(|child| dots(&child)).sum::<usize>()
-    }
-
-    #[gtk::test]
-    fn an_agent_has_a_dot_of_its_color() {
-        crate::init();
-        let choices = agents(|_| {});
-        let window = gtk::Window::builder().child(choices.widget()).build();
-        window.present();
-        let kind = |name: &str, color| AgentKind {
-            name: name.to_owned(),
-            title: name.to_owned(),
-            description: String::new(),
-            panel: None,
-            origin: None,
-            color,
-            ceiling: None,
-            model: None,
-        };
-        let kinds = [kind("plain", None), kind("reviewer", "blue".parse().ok())];
-        set_agents(&choices, &kinds[..1], "plain");
-        assert_eq!(dots(choices.widget().upcast_ref()), 0);
-        set_agents(&choices, &kinds, "reviewer");
-        assert!(dots(choices.widget().upcast_ref()) > 0);
-        window.destroy();
-    }
 }

@@ -11,6 +11,7 @@
 pub mod client;
 pub mod connection;
 pub mod config;
+pub mod form;
 pub mod import;
 pub mod keys;
 pub mod servers;

@@ -12,6 +12,7 @@ mod context;
 mod definitions;
 mod fault;
 mod fill;
+mod form;
 mod import;
 mod level;
 mod mcp;
@@ -38,6 +39,9 @@ pub use definitions::{
 };
 pub use fault::sentence;
 pub use fill::fill;
+pub use form::{
+    field_description, field_problem, field_title, form_note, form_question, form_record,
+};
 pub use import::{
     already_here, found_chats, imported, importing, missing_parts, not_imported, one_already_here,
     time_of_chats,

@@ -1,6 +1,7 @@
 //! Writes a conversation as JSON: one object per line for each event. The fields are documented in
 //! `docs/user/terminal.md` and stay compatible.
 
+mod form;
 mod names;
 mod owner;
 mod views;
@@ -25,6 +26,7 @@ use crate::error::explain;
 use crate::say;
 use crate::terminal::{self, Terminal};
 
+use form::FormView;
 use names::{answer_name, reason};
 use owner::Owner;
 use views::ResultView;
@@ -109,6 +111,7 @@ enum Line<'a> {
         /// None if nobody answered.
         answer: Option<&'a str>,
     },
+    Form(FormView<'a>),
     GoOn {
         rounds: u32,
         answer: &'a str,
@@ -269,6 +272,9 @@ impl Sink for Json {
                 };
                 let (text, choices) = (&question.text, &question.choices);
                 self.line(&Line::Question { id, text, choices, answer });
+            }
+            ApprovalKind::Form(form) => {
+                self.line(&Line::Form(FormView::new(id, &ask.tool, form, answer)));
             }
         }
     }

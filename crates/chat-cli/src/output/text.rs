@@ -318,6 +318,7 @@ mod tests {
             took: None,
             verdict: None,
             needs: Vec::new(),
+            forms: Vec::new(),
         };
         text.ask("Go on?\n");
         text.ask("[y]es, [n]o: ");

@@ -1,6 +1,6 @@
 //! Writes out the question of an approval request.
 
-use chat_core::message::{PermissionRequest, Preview, Question};
+use chat_core::message::{Form, PermissionRequest, Preview, Question};
 use chat_core::permission::Rule;
 use chat_presentation::words::{self, visible};
 
@@ -94,5 +94,12 @@ pub(super) fn question(question: &Question, terminal: Terminal) -> Vec<String> {
     lines.extend(visible(&question.text).lines().map(|line| format!("  {line}")));
     let choices = question.choices.iter().enumerate();
     lines.extend(choices.map(|(at, choice)| format!("  {}  {}", at + 1, words::one_line(choice))));
+    lines
+}
+
+pub(super) fn form(form: &Form, terminal: Terminal) -> Vec<String> {
+    let mut lines = vec![terminal.strong(&words::form_question(form))];
+    lines.extend(visible(form.message.trim()).lines().map(|line| format!("  {line}")));
+    lines.push(terminal.dim(&format!("{} {}", words::form_note(), say::how_to_decline())));
     lines
 }

@@ -1,3 +1,5 @@
+mod forms;
+
 use std::time::Duration;
 
 use chat_core::message::{ApprovalId, AskReason, Preview, ToolCallId};
@@ -131,7 +133,7 @@ fn leaving_the_sandbox_is_no_answer_where_a_rule_denies_the_network() {
         "{text}"
     );
     assert!(text.contains("[a]lways allow, [n]o, [d]eny always, or a message"), "{text}");
-    let prompt = Prompt::new(&ask, true);
+    let mut prompt = Prompt::new(&ask, true);
     assert_eq!(prompt.read("o"), None);
     let words = "outside the sandbox once".to_owned();
     let told = Answer::Deny { scope: None, message: Some(words.clone()) };
@@ -184,7 +186,7 @@ fn a_whole_diff_is_shown() {
 
 #[test]
 fn letters_and_words_are_answers_and_all_else_is_a_word_to_the_model() {
-    let prompt = Prompt::new(&command(&["run:cargo test --all"]), true);
+    let mut prompt = Prompt::new(&command(&["run:cargo test --all"]), true);
     let allow = |scope| Some(Answer::Allow(scope));
     let deny = |scope, message: Option<&str>| {
         Some(Answer::Deny { scope, message: message.map(str::to_owned) })
@@ -220,7 +222,7 @@ fn a_rule_behind_the_letter_is_stored_instead() {
         ),
         "{text}"
     );
-    let prompt = Prompt::new(&ask, true);
+    let mut prompt = Prompt::new(&ask, true);
     let remember = |effect, scope, rule: &str| {
         let rules = vec![rule.parse().expect("a rule")];
         Some(Answer::Remember { effect, scope, rules, message: None })
@@ -259,13 +261,13 @@ fn a_rule_behind_the_letter_is_stored_instead() {
 
 #[test]
 fn an_answer_for_longer_is_there_only_where_it_is_possible() {
-    let never = Prompt::new(&command(&[]), true);
+    let mut never = Prompt::new(&command(&[]), true);
     let line = "[y]es, [o]utside the sandbox once, [n]o, or a message to the model: ";
     assert_eq!(never.choices(), line);
     for letter in ["s", "p", "a", "d"] {
         assert_eq!(never.read(letter), None, "{letter}");
     }
-    let anywhere = Prompt::new(&command(&["run:cargo test --all"]), false);
+    let mut anywhere = Prompt::new(&command(&["run:cargo test --all"]), false);
     assert_eq!(anywhere.read("p"), None);
     assert_eq!(anywhere.read("s"), Some(Answer::Allow(Some(Scope::Session))));
 }
@@ -274,7 +276,7 @@ fn an_answer_for_longer_is_there_only_where_it_is_possible() {
 fn a_question_is_answered_by_number_or_in_words() {
     let choices = vec!["red\x1b[2J".to_owned(), "blue".to_owned()];
     let ask = ask(ApprovalKind::Question(Question { text: "Which?".to_owned(), choices }));
-    let prompt = Prompt::new(&ask, true);
+    let mut prompt = Prompt::new(&ask, true);
     let text = shown(&ask, true);
     assert_eq!(
         text,
@@ -290,7 +292,8 @@ fn a_question_is_answered_by_number_or_in_words() {
 
 #[test]
 fn no_two_answers_share_a_letter_in_any_language() {
-    let ids = [
+    let of_forms: &[&str] = &["[s]end", "[c]hange", "[d]on’t send"];
+    let of_permissions: &[&str] = &[
         "[y]es",
         "in thi[s] chat",
         "in this [p]roject",
@@ -305,15 +308,17 @@ fn no_two_answers_share_a_letter_in_any_language() {
         read("LINGUAS").lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
     {
         let translations = read(&format!("{language}.po"));
-        let mut letters = Vec::new();
-        for id in ids {
-            let entry = format!("msgid \"{id}\"\nmsgstr \"");
-            let rest = translations.split(&entry).nth(1).expect("a translation");
-            let label = rest.split('"').next().unwrap_or_default().to_owned();
-            assert!(label.contains('[') && label.contains(']'), "{language}: {label}");
-            let choice = Choice { label, english: '?', answer: Answer::Nobody };
-            assert!(!letters.contains(&choice.letter()), "{language}: {choice:?}");
-            letters.push(choice.letter());
+        for ids in [of_permissions, of_forms] {
+            let mut letters = Vec::new();
+            for id in ids {
+                let entry = format!("msgid \"{id}\"\nmsgstr \"");
+                let rest = translations.split(&entry).nth(1).expect("a translation");
+                let label = rest.split('"').next().unwrap_or_default().to_owned();
+                assert!(label.contains('[') && label.contains(']'), "{language}: {label}");
+                let choice = Choice { label, english: '?', answer: Answer::Nobody };
+                assert!(!letters.contains(&choice.letter()), "{language}: {choice:?}");
+                letters.push(choice.letter());
+            }
         }
     }
 }

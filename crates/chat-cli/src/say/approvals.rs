@@ -190,6 +190,10 @@ fn denied(ask: &ApprovalRequest) -> String {
             &gettext("The model asked a question, but Natter can’t ask you here: {question}"),
             &[("question", &one_line(&question.text))],
         ),
+        ApprovalKind::Form(form) => fill(
+            &gettext("“{server}” asks for answers, but Natter can’t ask you here: {message}"),
+            &[("server", &one_line(&form.server)), ("message", &one_line(&form.message))],
+        ),
         ApprovalKind::GoOn { rounds } => fill(
             &ngettext(
                 "Natter can’t ask here whether to continue after {rounds} round of tool calls.",

@@ -3,7 +3,7 @@
 
 use chat_core::error::{Error, Feature, Kind};
 use chat_core::event::{Failure, SessionPlaceholder};
-use chat_core::message::{Answer, ApprovalKind, Fid, FromAgent, ModelRef};
+use chat_core::message::{Answer, ApprovalId, ApprovalKind, Fid, FormAnswer, FromAgent, ModelRef};
 use chat_presentation::words;
 
 use crate::engine::Program;
@@ -24,6 +24,8 @@ pub(super) struct Approvals<'a> {
     in_project: bool,
     model: Option<ModelRef>,
     current: Option<Current>,
+    /// The question that was taken off the screen last, with what was filled into it.
+    begun: Option<(ApprovalId, Prompt)>,
 }
 
 /// The question on the screen.
@@ -53,7 +55,7 @@ impl Step {
 impl<'a> Approvals<'a> {
     pub(super) fn new(program: &'a Program, session: &SessionPlaceholder) -> Self {
         let (fid, in_project) = (session.fid.clone(), session.project.is_some());
-        Self { program, fid, in_project, model: session.model.clone(), current: None }
+        Self { program, fid, in_project, model: session.model.clone(), current: None, begun: None }
     }
 
     pub(super) fn fid(&self) -> &Fid {
@@ -92,7 +94,9 @@ impl<'a> Approvals<'a> {
         {
             if Reading::is_possible(self.program.terminal) {
                 sink.ask(&self.question(&asked));
-                let prompt = Prompt::new(&asked.ask, self.in_project);
+                let begun = self.begun.take_if(|(id, _)| *id == asked.ask.id);
+                let new = || Prompt::new(&asked.ask, self.in_project);
+                let prompt = begun.map_or_else(new, |(_, prompt)| prompt);
                 self.current = Some(Current { asked, prompt, step: Step::Asked });
             } else {
                 self.give(&asked, Answer::Nobody, asks, sink).await;
@@ -153,7 +157,11 @@ impl<'a> Approvals<'a> {
     /// Has [`update`](Self::update) ask the question on the screen again. Says whether it could be
     /// answered: then the screen's line has not ended, unless something came behind it.
     pub(super) fn withdraw(&mut self) -> bool {
-        let listened = self.current.take().is_some_and(|current| current.step.listens());
+        let current = self.current.take();
+        let listened = current.as_ref().is_some_and(|current| current.step.listens());
+        if let Some(Current { asked, prompt, .. }) = current {
+            self.begun = Some((asked.ask.id, prompt));
+        }
         if listened {
             // The beginning of an answer.
             take_typed();
@@ -205,7 +213,7 @@ impl<'a> Approvals<'a> {
         before: &mut String,
     ) {
         let Some(typed) = typed else { return self.listen_after_pause(asks, sink, before).await };
-        let Some(current) = self.current.take() else { return };
+        let Some(mut current) = self.current.take() else { return };
         let asked = &current.asked;
         let answer = match typed {
             Typed::Line(line) => {
@@ -222,6 +230,7 @@ impl<'a> Approvals<'a> {
                         Answer::Deny { scope: None, message: None }
                     }
                     ApprovalKind::Question(_) => Answer::Nobody,
+                    ApprovalKind::Form(_) => Answer::Form(FormAnswer::Declined),
                 })
             }
         };

@@ -108,18 +108,18 @@ impl Turn {
                 .unwrap_or_else(|_| Err(ToolFailure::new("the tool itself failed"))),
             () = last_word => Err(ToolFailure::new(STOPPED)),
         };
-        let CallApproval { waited, verdict, needs } = context.answered();
+        let CallApproval { waited, verdict, needs, forms } = context.answered();
         let took = Some(began.elapsed().saturating_sub(waited));
         let (mut result, pictures) = match outcome {
             Ok(ToolOutput { text, view, lasting, pictures }) => {
                 let result = ToolResult::to(call, text, false);
-                (ToolResult { lasting, view, took, verdict, ..result }, pictures)
+                (ToolResult { lasting, view, took, verdict, forms, ..result }, pictures)
             }
             Err(ToolFailure { text, view }) => {
                 let text = format!("tool_call_fail: {text}");
                 let stopped = self.cancel.is_cancelled();
                 let result = ToolResult { stopped, ..ToolResult::to(call, text, true) };
-                (ToolResult { view, took, verdict, needs, ..result }, Vec::new())
+                (ToolResult { view, took, verdict, needs, forms, ..result }, Vec::new())
             }
         };
         if let Some(ignored) = ignored {

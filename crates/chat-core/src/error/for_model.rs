@@ -154,6 +154,7 @@ fn sentence(kind: &Kind, server: &str) -> String {
         Kind::NoModel => "There is no model to use.",
         Kind::NothingToSend => "There is nothing to send.",
         Kind::NameTaken { name } => return format!("The name “{name}” is already in use."),
+        Kind::FormMismatch => "The answer does not fit the form.",
         Kind::RuleMismatch => "The rule does not cover what was asked.",
         Kind::KeyUnavailable => "The key for the server could not be found.",
         Kind::EngineMissing => "The built-in engine is not installed.",

@@ -50,11 +50,13 @@ impl Manager {
         }));
         if let Some(source) = &self.inner.shared.tool_source {
             let (mut changes, hub) = (source.changes(), Arc::clone(&self.inner.shared.hub));
-            self.inner.shared.runtime.spawn(closing.clone().run_until_cancelled_owned(async move {
-                while changes.changed().await.is_ok() {
-                    hub.tell(&Event::ToolsChanged);
-                }
-            }));
+            self.inner.shared.runtime.spawn(closing.clone().run_until_cancelled_owned(
+                async move {
+                    while changes.changed().await.is_ok() {
+                        hub.tell(&Event::ToolsChanged);
+                    }
+                },
+            ));
         }
         let weak = Arc::downgrade(&self.inner);
         let mut changes = self.inner.library.changes();

@@ -24,7 +24,8 @@ impl Permissions {
     /// names. Says whether it still waited.
     ///
     /// # Errors
-    /// `RuleMismatch` if a rule does not cover the question, the store's errors, or those of
+    /// `RuleMismatch` if a rule does not cover the question, `FormMismatch` if what was filled in does not fit
+    /// the form, the store's errors, or those of
     /// [`SettingsStore::change`](super::SettingsStore::change): then the question stays.
     pub async fn answer(&self, fid: &Fid, id: ApprovalId, answer: Answer) -> Result<bool> {
         let (this, fid) = (self.clone(), fid.clone());
@@ -35,6 +36,9 @@ impl Permissions {
                 // Whoever sees the question keeps it as it is.
                 if approvals.is_covered_by(id, &answer) == Some(false) {
                     return Err(Kind::RuleMismatch.into());
+                }
+                if approvals.fits(id, &answer) == Some(false) {
+                    return Err(Kind::FormMismatch.into());
                 }
                 let Some(pending) = approvals.take(id) else { return Ok(false) };
                 if let Some((scope, effect, rules)) = pending.rules(&answer)

@@ -7,7 +7,7 @@ use chat_permission::{Action, Effect, Rule, Scope, Why};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-use super::ToolCallId;
+use super::{Form, FormAnswer, ToolCallId};
 
 /// The id of something that waits for an answer; unique over all sessions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
@@ -41,6 +41,8 @@ pub enum ApprovalKind {
     Permission(PermissionRequest),
     /// A question of the model's.
     Question(Question),
+    /// What a server asks the user to fill in.
+    Form(Form),
     /// Whether to continue: the limit of rounds is reached. [`Answer::Allow`] gives as many again.
     GoOn {
         /// How many rounds of tool calls there were since it was asked before.
@@ -186,6 +188,8 @@ pub enum Answer {
     },
     /// An answer to a question.
     Text(String),
+    /// What is to be done with a form.
+    Form(FormAnswer),
     /// Nobody is there to answer.
     Nobody,
 }

@@ -7,7 +7,7 @@ use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{AgentReport, ProviderData, ToolCallId};
+use super::{AgentReport, FormRecord, ProviderData, ToolCallId};
 
 /// A tool's description for models.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -75,6 +75,9 @@ pub struct ToolResult {
     /// The rules with which it would have passed, where a mode that asks nobody refused it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub needs: Vec<Rule>,
+    /// What became of the forms that its server asked the user to fill in, without the values.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub forms: Vec<FormRecord>,
 }
 
 impl ToolResult {
@@ -91,6 +94,7 @@ impl ToolResult {
             took: None,
             verdict: None,
             needs: Vec::new(),
+            forms: Vec::new(),
         }
     }
 }

@@ -14,8 +14,8 @@ use super::parts::permission_rules::{action, scope, target};
 use crate::error::Result;
 use crate::event::SessionEvent;
 use crate::message::{
-    Answer, ApprovalId, ApprovalKind, ApprovalRequest, AskReason, PermissionRequest, Preview,
-    Question, ToolCall,
+    Answer, ApprovalId, ApprovalKind, ApprovalRequest, AskReason, Form, FormAnswer,
+    PermissionRequest, Preview, Question, ToolCall,
 };
 use crate::store::SessionPatch;
 use crate::tool::{Denied, PermissionCheck, PermissionGrant};
@@ -74,6 +74,7 @@ impl Approvals<'_> {
                     Answered::Granted(grant) => Ok(grant),
                     // A text is no permission.
                     Answered::Text(message) => Err(Denied::ByPerson { message: Some(message) }),
+                    Answered::Form(_) => Err(Denied::ByPerson { message: None }),
                     Answered::Denied(denied) => Err(denied),
                 }
             }
@@ -109,7 +110,28 @@ impl Approvals<'_> {
     ) -> Result<String, Denied> {
         match self.wait_for(call, ApprovalKind::Question(question), None, cancel).await {
             Answered::Text(answer) => Ok(answer),
-            Answered::Granted(_) => Err(Denied::ByPerson { message: None }),
+            Answered::Granted(_) | Answered::Form(_) => Err(Denied::ByPerson { message: None }),
+            Answered::Denied(denied) => Err(denied),
+        }
+    }
+
+    /// Asks the user to fill in a form of a server. Nobody is asked in a mode that never asks.
+    pub(super) async fn fill(
+        &self,
+        call: &ToolCall,
+        form: Form,
+        project: Option<&Arc<Project>>,
+        cancel: &CancellationToken,
+    ) -> Result<FormAnswer, Denied> {
+        if self.session.rules(project).1 == Mode::Unattended {
+            return Err(Denied::Nobody);
+        }
+        match self.wait_for(call, ApprovalKind::Form(form), None, cancel).await {
+            Answered::Form(answer) => Ok(answer),
+            // Whoever says no to all that is asked sends nothing either.
+            Answered::Denied(Denied::ByPerson { .. })
+            | Answered::Granted(_)
+            | Answered::Text(_) => Ok(FormAnswer::Declined),
             Answered::Denied(denied) => Err(denied),
         }
     }
@@ -217,6 +239,11 @@ impl Approvals<'_> {
     /// Whether what waits can be answered like this. None where it waits no longer.
     pub(crate) fn is_covered_by(&self, id: ApprovalId, answer: &Answer) -> Option<bool> {
         self.session.lock().pending_approvals.is_covered_by(id, answer)
+    }
+
+    /// Whether the answer fits what a form asks for, if that waits. None where nothing waits any more.
+    pub(crate) fn fits(&self, id: ApprovalId, answer: &Answer) -> Option<bool> {
+        self.session.lock().pending_approvals.fits(id, answer)
     }
 
     /// Takes what waits, to answer it: nothing else settles it meanwhile.

@@ -18,7 +18,9 @@ use crate::agent::{NextReply, ReplyEnd, ReplySink, TurnContext, TurnProgress};
 use crate::client::{Capabilities, ContextWindow, Delta};
 use crate::error::{Kind, Result};
 use crate::event::Stage;
-use crate::message::{Message, ModelRef, Options, Part, Question, Todo, ToolCall, Usage};
+use crate::message::{
+    Form, FormAnswer, Message, ModelRef, Options, Part, Question, Todo, ToolCall, Usage,
+};
 use crate::settings::ToolSettings;
 use crate::tool::{
     Changes, Denied, PermissionCheck, PermissionGrant, Registry, Team, ToolContext, ToolHost,
@@ -84,6 +86,8 @@ struct Host {
     cancel: CancellationToken,
     /// The rules as this call goes by them.
     followed: Mutex<Option<Followed>>,
+    /// Held while a form of the call waits for the user.
+    form: tokio::sync::Mutex<()>,
 }
 
 impl Host {
@@ -126,6 +130,16 @@ impl ToolHost for Host {
 
     async fn ask(&self, question: Question) -> Result<String, Denied> {
         self.turn.session.approvals().ask(&self.call, question, &self.cancel).await
+    }
+
+    async fn fill(&self, form: Form) -> Result<FormAnswer, Denied> {
+        let _one = tokio::select! {
+            biased;
+            () = self.cancel.cancelled() => return Err(Denied::Stopped),
+            one = self.form.lock() => one,
+        };
+        let approvals = self.turn.session.approvals();
+        approvals.fill(&self.call, form, self.project.as_ref(), &self.cancel).await
     }
 
     fn on_output(&self, tail: &str, bytes: u64) {
@@ -224,6 +238,7 @@ impl ReplySink for Sink {
             project: self.project.clone(),
             cancel: cancel.clone(),
             followed: Mutex::default(),
+            form: tokio::sync::Mutex::default(),
         };
         let most = self.turn.session.lock().last_usage.result_bytes();
         ToolContext {

@@ -113,9 +113,8 @@ impl RunningTurn {
             let mut state = self.session.lock();
             let is_open = state.turns.is_active(self.id);
             let known = self.session.services.known_tools();
-            let stored_title = |tool: &str| {
-                known.get(tool)?.info().stored_title().map(str::to_owned)
-            };
+            let stored_title =
+                |tool: &str| known.get(tool)?.info().stored_title().map(str::to_owned);
             if is_open {
                 state.flush_reply();
             }

@@ -12,7 +12,7 @@ use chat_worktree::WorktreeAccess;
 use tokio_util::sync::CancellationToken;
 
 use super::{Changes, Memory, Team};
-use crate::message::{Preview, Question, Todo, ToolCallId, Verdict};
+use crate::message::{Form, FormAnswer, FormRecord, Preview, Question, Todo, ToolCallId, Verdict};
 use crate::settings::ToolSettings;
 
 /// What is around a running tool.
@@ -55,6 +55,8 @@ pub struct CallApproval {
     pub(crate) verdict: Option<Verdict>,
     /// The rules with which it would have passed, where nobody is asked and it was refused.
     pub(crate) needs: Vec<Rule>,
+    /// What became of the forms that its server asked them to fill in.
+    pub(crate) forms: Vec<FormRecord>,
 }
 
 impl ToolContext {
@@ -118,6 +120,19 @@ impl ToolContext {
         let began = Instant::now();
         let answer = self.host.ask(question).await;
         self.asked.lock().unwrap_or_else(PoisonError::into_inner).waited += began.elapsed();
+        answer
+    }
+
+    /// Asks the user to fill in a form of a server. Of several forms of one call, one waits at a time.
+    ///
+    /// # Errors
+    /// They neither send nor decline it: nobody is there to be asked, or the request was stopped.
+    pub async fn fill(&self, form: Form) -> Result<FormAnswer, Denied> {
+        let began = Instant::now();
+        let answer = self.host.fill(form.clone()).await;
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.waited += began.elapsed();
+        asked.forms.extend(answer.as_ref().ok().map(|answer| form.record(answer)));
         answer
     }
 
@@ -195,6 +210,13 @@ pub trait ToolHost: Send + Sync {
 
     /// Asks the person a question of the model's. Ends with the request.
     async fn ask(&self, question: Question) -> Result<String, Denied>;
+
+    /// Asks the user to fill in a form of a server: what they send fits it. Ends with the request. Where
+    /// nothing else is said, nobody is there to be asked.
+    async fn fill(&self, form: Form) -> Result<FormAnswer, Denied> {
+        let _ = form;
+        Err(Denied::Nobody)
+    }
 
     /// Shows the end of what a running command wrote, and how many bytes it wrote in all.
     /// To be called some twenty times a second at most.

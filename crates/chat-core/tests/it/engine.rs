@@ -10,6 +10,7 @@ mod conversation;
 mod definitions;
 mod faults;
 mod folders;
+mod forms;
 mod full_disk;
 mod given_rules;
 mod instructions;

@@ -61,6 +61,7 @@ pub fn conversation() -> Vec<Arc<Message>> {
                         verdict: None,
                         stopped: false,
                         needs: Vec::new(),
+                        forms: Vec::new(),
                     })
                 })
                 .into(),

@@ -432,7 +432,7 @@ impl SessionRequests {
         error: &Error,
         shown: Option<&Fid>,
     ) -> bool {
-        error.kind == Kind::RuleMismatch
+        matches!(error.kind, Kind::RuleMismatch | Kind::FormMismatch)
             && shown == Some(fid)
             && self.conversation.refuse_answer(ask, &words::sentence(error))
     }

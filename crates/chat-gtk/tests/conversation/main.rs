@@ -5,6 +5,7 @@ mod cards;
 mod drawing;
 mod editing;
 mod finding;
+mod forms;
 mod keyboard;
 mod loading;
 mod prompts;

@@ -133,6 +133,7 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::SessionNotFound { .. }
         | Kind::NothingToSend
         | Kind::RuleMismatch
+        | Kind::FormMismatch
         | Kind::OutsideParent { .. }
         | Kind::Worktree { .. }
         | Kind::NoReview { .. }

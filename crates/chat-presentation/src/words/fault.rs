@@ -338,6 +338,9 @@ pub fn sentence(error: &Error) -> String {
             &[("name", name)],
         ),
         Kind::NoModel => gettext("There are no models yet. Download one, or add a connection."),
+        Kind::FormMismatch => {
+            gettext("The answers don’t fit the form. Check them and send it again.")
+        }
         Kind::RuleMismatch => gettext("This rule doesn’t cover what was asked."),
         Kind::NothingToSend => gettext("There is nothing to send. Write a message first."),
         Kind::NameTaken { name } if is_engine_name(name) => fill(

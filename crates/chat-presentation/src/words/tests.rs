@@ -123,6 +123,7 @@ fn all_kinds() -> Vec<Kind> {
         Kind::NoModel,
         Kind::NothingToSend,
         Kind::RuleMismatch,
+        Kind::FormMismatch,
         Kind::NameTaken { name: name() },
         Kind::KeyUnavailable,
         Kind::RoundLimit { rounds: 25 },
@@ -270,10 +271,11 @@ fn place(kind: &Kind) -> usize {
         Kind::Attachment { .. } => 82,
         Kind::ImportFile { .. } => 83,
         Kind::ImportChat { .. } => 84,
+        Kind::FormMismatch => 85,
     }
 }
 
-const KINDS: usize = 85;
+const KINDS: usize = 86;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

@@ -1,7 +1,7 @@
 //! Defines the words for answers and ends, which never change.
 
 use chat_core::event::StopReason;
-use chat_core::message::Answer;
+use chat_core::message::{Answer, FormAnswer};
 use chat_core::permission::{Effect, Scope};
 
 /// The name of an answer to a permission request.
@@ -19,8 +19,18 @@ pub(super) fn answer_name(answer: Option<&Answer>) -> &'static str {
         ) => allow(scope),
         Some(Answer::Deny { scope: None, .. }) => "deny",
         Some(Answer::Deny { scope: Some(_), .. } | Answer::Remember { .. }) => "deny_always",
-        Some(Answer::Nobody | Answer::Text(_)) => "nobody",
+        Some(Answer::Nobody | Answer::Text(_) | Answer::Form(_)) => "nobody",
         // A rule, another mode or the end of the request settled it.
+        None => "settled",
+    }
+}
+
+/// The name of an answer to a form.
+pub(super) fn form_answer_name(answer: Option<&Answer>) -> &'static str {
+    match answer {
+        Some(Answer::Form(FormAnswer::Filled(_))) => "sent",
+        Some(Answer::Form(FormAnswer::Declined) | Answer::Deny { .. }) => "declined",
+        Some(_) => "nobody",
         None => "settled",
     }
 }

@@ -2,8 +2,8 @@
 
 use chat_core::error::Error;
 use chat_core::message::{
-    CommandText, Ending, FromAgent, Message, Part, Role, ToolCall, ToolResult, ToolView, Usage,
-    Verdict,
+    CommandText, Ending, FormRecord, FromAgent, Message, Part, Role, ToolCall, ToolResult,
+    ToolView, Usage, Verdict,
 };
 use chat_core::permission::Rule;
 use chat_core::tool::Toolbox;
@@ -97,6 +97,9 @@ pub struct ResultView<'a> {
     /// The rules that would have allowed it, in a mode that never asks.
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     needs: &'a [Rule],
+    /// What became of forms of its server.
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    forms: &'a [FormRecord],
     #[serde(skip_serializing_if = "Option::is_none")]
     took_ms: Option<u64>,
 }
@@ -112,6 +115,7 @@ impl<'a> ResultView<'a> {
             view: result.view.as_ref(),
             verdict: result.verdict.as_ref(),
             needs: &result.needs,
+            forms: &result.forms,
             took_ms: result.took.and_then(|took| u64::try_from(took.as_millis()).ok()),
         }
     }

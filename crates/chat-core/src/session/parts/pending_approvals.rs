@@ -8,7 +8,7 @@ use chat_permission::{Decision, Effect, Entry, Mode, Request, Rule, Scope, cover
 use tokio::sync::oneshot;
 
 use crate::event::SessionEvent;
-use crate::message::{Answer, ApprovalId, ApprovalKind, ApprovalRequest};
+use crate::message::{Answer, ApprovalId, ApprovalKind, ApprovalRequest, FormAnswer};
 use crate::tool::{Denied, PermissionGrant};
 
 /// What waits for the person, in the order in which it was asked.
@@ -52,6 +52,12 @@ impl PendingApprovals {
     pub(crate) fn is_covered_by(&self, id: ApprovalId, answer: &Answer) -> Option<bool> {
         let pending = self.0.iter().find(|pending| pending.ask.id == id)?;
         Some(pending.is_covered_by(answer))
+    }
+
+    /// Whether the answer fits what a form asks for, if that waits. None where nothing waits any more.
+    pub(crate) fn fits(&self, id: ApprovalId, answer: &Answer) -> Option<bool> {
+        let pending = self.0.iter().find(|pending| pending.ask.id == id)?;
+        Some(pending.fits(answer))
     }
 
     /// Has one wait again that could not be answered. None where nobody listens any more.
@@ -132,7 +138,9 @@ impl PendingApproval {
                 let is_asked = matches!(self.ask.kind, ApprovalKind::Permission(_));
                 return is_asked.then(|| (*scope, *effect, rules.clone()));
             }
-            Answer::AllowOutsideSandbox | Answer::Text(_) | Answer::Nobody => return None,
+            Answer::AllowOutsideSandbox | Answer::Text(_) | Answer::Form(_) | Answer::Nobody => {
+                return None;
+            }
         };
         let ApprovalKind::Permission(asked) = &self.ask.kind else { return None };
         // Of several things that were asked for at once it is not known which one is meant.
@@ -145,6 +153,22 @@ impl PendingApproval {
         let Answer::Remember { effect, rules, .. } = answer else { return true };
         let requests = self.requests.as_deref().unwrap_or_default();
         rules.iter().all(|rule| covers(rule, *effect, requests))
+    }
+
+    /// Whether a form gets what it asks for, or is declined, and nothing else gets what is for a form.
+    fn fits(&self, answer: &Answer) -> bool {
+        match (&self.ask.kind, answer) {
+            (ApprovalKind::Form(form), Answer::Form(FormAnswer::Filled(values))) => {
+                form.check(values).is_ok_and(|checked| checked == *values)
+            }
+            (ApprovalKind::Form(_), answer) => matches!(
+                answer,
+                Answer::Form(FormAnswer::Declined)
+                    | Answer::Deny { scope: None, .. }
+                    | Answer::Nobody
+            ),
+            (_, answer) => !matches!(answer, Answer::Form(_)),
+        }
     }
 
     /// The folder that it is about.
@@ -163,6 +187,7 @@ impl PendingApproval {
                 Answered::Denied(Denied::ByPerson { message })
             }
             Answer::Text(text) => Answered::Text(text),
+            Answer::Form(answer) => Answered::Form(answer),
             Answer::Nobody => Answered::Denied(Denied::Nobody),
         };
         self.send(answered)
@@ -173,6 +198,7 @@ impl PendingApproval {
 pub(crate) enum Answered {
     Granted(PermissionGrant),
     Text(String),
+    Form(FormAnswer),
     Denied(Denied),
 }
 

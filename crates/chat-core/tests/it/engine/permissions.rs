@@ -102,7 +102,11 @@ pub struct Scene {
 
 impl Scene {
     pub async fn new(server: &Server) -> Self {
-        let world = World::with_tools(server, ConnectionKind::OpenAi, timeouts(), tools()).await;
+        Self::of(World::with_tools(server, ConnectionKind::OpenAi, timeouts(), tools()).await)
+    }
+
+    /// The same in a world of other tools.
+    pub fn of(world: World) -> Self {
         Self { world, project: TempDir::new().unwrap() }
     }
 

@@ -326,6 +326,7 @@ impl Mirror {
             Event::ApprovalsChanged { asks } => self.all_asks = asks,
             Event::Notice(failure) => self.notices.push(failure.error),
             Event::ModelsChanged
+            | Event::ToolsChanged
             | Event::ConnectionsChanged
             | Event::ShowRequested { .. }
             | Event::AgentKindsChanged

@@ -47,6 +47,7 @@ fn ask(ask: &ApprovalRequest) -> Value {
             json!({ "permission": asked.target, "always": asked.always })
         }
         ApprovalKind::Question(question) => json!({ "question": question.text }),
+        ApprovalKind::Form(form) => json!({ "form": form.message }),
         ApprovalKind::GoOn { rounds } => json!({ "go_on": rounds }),
     };
     json!({ "id": ask.id, "call": ask.call, "tool": ask.tool, "what": what })
@@ -72,6 +73,7 @@ pub fn event(event: &Event) -> Value {
         Event::AgentKindsChanged => json!("agents_changed"),
         Event::DefinitionsChanged { .. } => json!("definitions_changed"),
         Event::SettingsChanged => json!("settings_changed"),
+        Event::ToolsChanged => json!("tools_changed"),
         Event::Notice(failure) => json!({ "notice": failure.error, "session": failure.session }),
     }
 }

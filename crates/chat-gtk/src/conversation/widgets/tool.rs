@@ -16,7 +16,8 @@ use gtk::prelude::*;
 use chat_core::message::{ApprovalId, ApprovalKind, Fid, ToolCall, ToolResult, Verdict};
 use chat_core::tool::{CallData, Labels, Tense, ToolIcon, ToolInfo, Toolbox};
 use chat_presentation::words::{
-    Progress, fill, one_line, short_time, tool_heading, tool_reason, tool_subject, tool_title,
+    Progress, fill, form_record, one_line, short_time, tool_heading, tool_reason, tool_subject,
+    tool_title,
 };
 
 use super::expander::{Expander, Title};
@@ -35,7 +36,7 @@ use prompt::Prompt;
 pub struct ToolCard {
     root: gtk::Box,
     expander: Expander,
-    /// Why nothing came of it.
+    /// What became of the forms of its server, and why nothing came of it.
     why: gtk::Label,
     agents: AgentLines,
     live: RefCell<Option<LiveOutput>>,
@@ -139,8 +140,9 @@ impl ToolCard {
         self.expander.set_busy(tool.phase() == Phase::Running);
         self.expander.set_inside(details(known, call, result));
         let why = denial(result).or_else(|| result.and_then(tool_reason));
-        self.why.set_text(why.as_deref().unwrap_or_default());
-        self.why.set_visible(why.is_some());
+        let below = [filled(result), why].into_iter().flatten().collect::<Vec<_>>().join("\n");
+        self.why.set_text(&below);
+        self.why.set_visible(!below.is_empty());
         self.show_prompt(tool);
     }
 
@@ -287,6 +289,12 @@ fn denial(result: Option<&ToolResult>) -> Option<String> {
         Verdict::Denied { message: None } => Some(gettext("Denied by you")),
         Verdict::Allowed => None,
     }
+}
+
+/// What became of the forms of its server, in a line each.
+fn filled(result: Option<&ToolResult>) -> Option<String> {
+    let forms: Vec<_> = result?.forms.iter().map(form_record).collect();
+    (!forms.is_empty()).then(|| forms.join("\n"))
 }
 
 /// A short time, as it stands at the end of a line.

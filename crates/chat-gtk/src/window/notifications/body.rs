@@ -36,6 +36,11 @@ pub(super) fn asking(ask: &ApprovalRequest, project: Option<&Path>) -> Asking {
             );
             Asking { words, whole: false, permission: false }
         }
+        ApprovalKind::Form(form) => {
+            let lines = [Some(words::form_question(form)), first_line(&form.message)];
+            let words = lines.into_iter().flatten().collect::<Vec<_>>().join("\n");
+            Asking { words, whole: false, permission: false }
+        }
     }
 }
 
@@ -126,7 +131,7 @@ mod tests {
     use std::time::Duration;
 
     use chat_core::error::Kind;
-    use chat_core::message::{ApprovalId, Question, ToolCallId};
+    use chat_core::message::{ApprovalId, Form, Question, ToolCallId};
     use chat_core::permission::Action;
 
     use super::*;
@@ -253,6 +258,16 @@ mod tests {
         let asking = asking(&ask, None);
         assert!(!asking.permission && asking.words.contains("Which one?"));
         assert!(!asking.words.contains("Or none"));
+    }
+
+    #[test]
+    fn a_form_says_who_asks_and_for_what() {
+        let (server, message) = ("Git\u{202e}Hub".to_owned(), "Your name?\nMore".to_owned());
+        let what = ApprovalKind::Form(Form { server, message, fields: Vec::new() });
+        let ask = ApprovalRequest { kind: what, ..request(Action::Read, "", Preview::Target) };
+        let asking = asking(&ask, None);
+        assert!(!asking.permission && !asking.whole);
+        assert_eq!(asking.words, "“Git⟨U+202E⟩Hub” asks for:\nYour name?");
     }
 
     #[test]

@@ -285,7 +285,7 @@ impl ApprovalList {
             item.set_progress(Progress::Waits);
         }
         match error.kind {
-            Kind::RuleMismatch => {
+            Kind::RuleMismatch | Kind::FormMismatch => {
                 card.refuse(&words::sentence(&error));
                 None
             }

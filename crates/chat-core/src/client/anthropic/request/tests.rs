@@ -32,6 +32,7 @@ fn result(id: &str, text: &str, failed: bool) -> Part {
         verdict: None,
         stopped: false,
         needs: Vec::new(),
+        forms: Vec::new(),
     })
 }
 

@@ -1,6 +1,7 @@
-//! Draws what waits for the person in a tool's card: a permission request, or a question.
+//! Draws what waits for the person in a tool's card: a permission request, a question, or a form.
 
 mod answers;
+mod form;
 mod go_on;
 mod permission;
 mod preview;
@@ -18,6 +19,7 @@ use crate::conversation::model::answer_drafts::AnswerDrafts;
 use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::conversation::widgets::rich_text::RichText;
 use crate::models::has_keyboard;
+use form::Fields;
 
 /// What a person answers.
 type Answered = Rc<dyn Fn(Answer)>;
@@ -30,6 +32,8 @@ pub struct Prompt {
     first: gtk::Widget,
     /// What the model asks.
     text: Option<RichText>,
+    /// What is filled in.
+    _fields: Option<Rc<Fields>>,
 }
 
 impl Prompt {
@@ -59,7 +63,7 @@ impl Prompt {
             .accessible_role(gtk::AccessibleRole::Group)
             .css_classes(["ask-card"])
             .build();
-        let mut text = None;
+        let (mut text, mut fields) = (None, None);
         let (name, first) = match &ask.kind {
             ApprovalKind::Permission(asked) => {
                 let is_command = matches!(asked.preview, Preview::Command { .. });
@@ -72,12 +76,17 @@ impl Prompt {
                 text = Some(asked);
                 (name, first)
             }
+            ApprovalKind::Form(form) => {
+                let (name, first, filled) = form::fill(&root, (id, form), context, &answered);
+                fields = Some(filled);
+                (name, first)
+            }
             ApprovalKind::GoOn { rounds } => go_on::fill(&root, *rounds, &answered),
         };
         accessible::set_label(&root, &name);
         root.append(&error);
         context.errors.watch(id, &error);
-        Self { root, id, first, text }
+        Self { root, id, first, text, _fields: fields }
     }
 
     /// The widget.

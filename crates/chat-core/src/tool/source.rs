@@ -10,7 +10,7 @@ use super::{Memory, Registry};
 
 /// Gives tools that come and go while the program runs.
 #[async_trait]
-pub trait ToolSource: Send + Sync {
+pub trait ToolSource: Send + Sync + std::fmt::Debug {
     /// Finds out which tools a session of this project, or of none, has, and waits for that; how long at most is the
     /// source's own limit. What is not known by then comes with a later round.
     async fn prepare(&self, project: Option<&Path>);

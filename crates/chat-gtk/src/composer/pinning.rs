@@ -17,6 +17,7 @@ use super::plain_words::PlainWords;
 use super::suggestions::{Choice, Suggestion, Suggestions, SuggestionsOutput};
 use super::written::{Pin, Pinned, Written, all_places, places, words};
 use super::{Inner, Names, Output};
+use crate::letters::plain;
 
 /// How much of a pasted text its tooltip shows, in bytes.
 const GLIMPSE: usize = 400;
@@ -45,6 +46,12 @@ impl Inner {
                     choice: Choice::Command { name, waits },
                     to_write_on,
                 } => inner.take_command(&name, waits, to_write_on),
+                SuggestionsOutput::Picked { choice: Choice::Prompt(name), to_write_on } => {
+                    inner.take_prompt(&name, to_write_on);
+                }
+                SuggestionsOutput::Picked { choice: Choice::Begin(word), .. } => {
+                    inner.take_begun(&word);
+                }
                 SuggestionsOutput::NotNeeded(key) => inner.press(key),
             }
         });
@@ -187,6 +194,23 @@ impl Inner {
         self.text.grab_focus();
     }
 
+    /// Puts the beginning of a name in place of what is typed, so that the rest can be chosen or typed.
+    fn take_begun(&self, word: &str) {
+        let buffer = self.text.buffer();
+        let (before, cursor) = self.before_cursor();
+        let (mut start, mut end) = (cursor, cursor);
+        if word.starts_with('/') {
+            start = buffer.start_iter();
+        } else if let Some((length, _)) = mention_query(&before) {
+            start.backward_chars(length as i32);
+        }
+        buffer.begin_user_action();
+        buffer.delete(&mut start, &mut end);
+        buffer.insert(&mut start, word);
+        buffer.end_user_action();
+        self.text.grab_focus();
+    }
+
     /// A word for a new pin that stands for nothing else yet.
     fn free_word(&self, pin: &Pin) -> String {
         let wanted = pin.word.clone().unwrap_or_else(|| format!("@{}", pin.label));
@@ -230,7 +254,10 @@ impl Inner {
             found.into_iter().filter(|word| is_whole(&word.range))
         {
             let word = &text[place];
-            let label = word[1..].trim_matches('"').to_owned();
+            let label = match &mention {
+                Mention::Resource { title, .. } if !title.is_empty() => plain(title),
+                _ => word[1..].trim_matches('"').to_owned(),
+            };
             let pin = Pin { label, word: Some(word.to_owned()), what: Pinned::Mention(mention) };
             if !live.iter().any(|other| other.word == pin.word) {
                 live.push(Arc::new(pin));
@@ -242,8 +269,10 @@ impl Inner {
     /// The names in a text that are neither pins nor plain words.
     fn typed(&self, text: &str, pins: &[Arc<Pin>], plain: &PlainWords) -> AtWords {
         let names = self.names.borrow();
-        let Some(Names { folder, target }) = &*names else { return AtWords::default() };
-        let mut typed = at_words(text, folder, target);
+        let Some(Names { folder, target, resource }) = &*names else {
+            return AtWords::default();
+        };
+        let mut typed = at_words(text, folder.as_deref(), target, resource);
         let words: Vec<_> = pins.iter().filter_map(|pin| pin.word.as_deref()).collect();
         let taken: Vec<usize> =
             words.iter().flat_map(|word| all_places(text, word, &words)).collect();
@@ -399,6 +428,7 @@ pub(crate) fn icon(mention: &Mention) -> &'static str {
         Mention::Chat { .. } => "chat-message-new-symbolic",
         Mention::Diff => "document-edit-symbolic",
         Mention::Page { .. } => "web-browser-symbolic",
+        Mention::Resource { .. } => "network-server-symbolic",
     }
 }
 
@@ -414,5 +444,9 @@ fn tooltip(mention: &Mention) -> String {
             fill(&gettext("Fetching {url}…"), &[("url", url)])
         }
         Mention::Page { url, .. } => url.clone(),
+        Mention::Resource { server, uri, .. } => fill(
+            &gettext("Attached: {uri} of the MCP server “{server}”"),
+            &[("uri", &plain(uri)), ("server", server)],
+        ),
     }
 }

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use chat_core::error::{
     AttachmentFault, BrokenAgent, BudgetLimit, ChatImportFault, Error, Feature, FileFault,
-    ImportFault, Kind, MissingMessages, NoAgent, NoReview, PageFault, WorktreeFault,
+    ImportFault, Kind, MissingMessages, NoAgent, NoReview, PageFault, ServerFault, ServerItem,
+    WorktreeFault,
 };
 
 use super::{advice, sentence};
@@ -119,6 +120,23 @@ fn all_kinds() -> Vec<Kind> {
         Kind::ReviewFailed,
         Kind::NothingChanged,
         Kind::PageNotFetched { url: name(), why: PageFault::NoText },
+        Kind::ServerContext { server: name(), item: ServerItem::List, why: ServerFault::Unknown },
+        Kind::ServerContext { server: name(), item: ServerItem::List, why: ServerFault::SignIn },
+        Kind::ServerContext {
+            server: name(),
+            item: ServerItem::Resource("note://a".to_owned()),
+            why: ServerFault::Empty,
+        },
+        Kind::ServerContext {
+            server: name(),
+            item: ServerItem::Resource("note://a".to_owned()),
+            why: ServerFault::Refused { message: "No such note.".to_owned() },
+        },
+        Kind::ServerContext {
+            server: name(),
+            item: ServerItem::Prompt("review".to_owned()),
+            why: ServerFault::ArgumentMissing { argument: "code".to_owned() },
+        },
         Kind::ConnectionMissing { name: name() },
         Kind::NoModel,
         Kind::NothingToSend,
@@ -270,10 +288,11 @@ fn place(kind: &Kind) -> usize {
         Kind::Attachment { .. } => 82,
         Kind::ImportFile { .. } => 83,
         Kind::ImportChat { .. } => 84,
+        Kind::ServerContext { .. } => 85,
     }
 }
 
-const KINDS: usize = 85;
+const KINDS: usize = 86;
 
 fn errors() -> Vec<Error> {
     let kinds = all_kinds();

@@ -1,9 +1,13 @@
 //! Speaks with one server, over any transport, within bounds: how long it may take, how much it may say.
 
 mod call;
+mod content;
 mod handler;
 mod list;
+mod pages;
 mod progress;
+mod prompts;
+mod resources;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -23,6 +27,7 @@ use crate::transport::{CutOff, Ending, Guard};
 pub use self::call::Answer;
 pub use self::handler::ServerNews;
 pub use self::list::ToolList;
+pub use self::pages::Listed;
 pub use self::progress::Progress;
 
 /// How long a server may take to answer that it is there. Those that are downloaded first need more than a moment.

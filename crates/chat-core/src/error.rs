@@ -28,7 +28,7 @@ pub use self::missing::MissingMessages;
 pub use self::model::FileFault;
 pub use self::page::PageFault;
 pub use self::review::NoReview;
-pub use self::server::{ServerFault, ServerItem};
+pub use self::server::{ServerFailure, ServerFault, ServerItem};
 pub use self::worktree::WorktreeFault;
 
 /// The engine's result.
@@ -376,12 +376,8 @@ pub enum Kind {
     },
     /// An MCP server did not give what the person asked it for.
     ServerContext {
-        /// Its name.
-        server: String,
-        /// What it was asked for.
-        item: ServerItem,
-        /// Why.
-        why: ServerFault,
+        /// Which, what and why.
+        failure: Box<ServerFailure>,
     },
     /// The session's connection is not configured.
     ConnectionMissing {

@@ -34,7 +34,7 @@ pub use memory::{Background, Busy, Memory};
 pub use registry::{Registry, Toolbox};
 pub use server_context::{
     PromptArgument, PromptEntry, PromptMessage, ResourceEntry, ServerContext, ServerOffer,
-    ServerPart,
+    ServerPart, TypedArgument,
 };
 pub use services::{BoundsReport, LeftOvers, PageReader, ToolServices};
 pub use source::{SourceScope, ToolSource};

@@ -2,6 +2,17 @@
 
 use serde::{Deserialize, Serialize};
 
+/// What a server did not give, and why.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ServerFailure {
+    /// The server's name.
+    pub server: String,
+    /// What it was asked for.
+    pub item: ServerItem,
+    /// Why it was not given.
+    pub why: ServerFault,
+}
+
 /// What a server was asked for.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -44,21 +55,24 @@ pub enum ServerFault {
     },
 }
 
-impl ServerFault {
+impl ServerFailure {
     /// What happened, for a model: in English.
-    pub(super) fn for_model(&self, server: &str) -> String {
-        match self {
-            Self::Unknown => format!("There is no MCP server “{server}”."),
-            Self::NotConnected => format!("The MCP server “{server}” is not connected."),
-            Self::TimedOut => format!("The MCP server “{server}” did not answer in time."),
-            Self::SignIn => format!("The MCP server “{server}” wants the user to sign in."),
-            Self::Refused { .. } => format!("The MCP server “{server}” refused the request."),
-            Self::Invalid => {
+    pub(super) fn for_model(&self) -> String {
+        let Self { server, why, .. } = self;
+        match why {
+            ServerFault::Unknown => format!("There is no MCP server “{server}”."),
+            ServerFault::NotConnected => format!("The MCP server “{server}” is not connected."),
+            ServerFault::TimedOut => format!("The MCP server “{server}” did not answer in time."),
+            ServerFault::SignIn => format!("The MCP server “{server}” wants the user to sign in."),
+            ServerFault::Refused { .. } => {
+                format!("The MCP server “{server}” refused the request.")
+            }
+            ServerFault::Invalid => {
                 format!("The MCP server “{server}” sent something that could not be read.")
             }
-            Self::TooLarge => format!("The MCP server “{server}” sent too much."),
-            Self::Empty => format!("The MCP server “{server}” sent nothing."),
-            Self::ArgumentMissing { argument } => {
+            ServerFault::TooLarge => format!("The MCP server “{server}” sent too much."),
+            ServerFault::Empty => format!("The MCP server “{server}” sent nothing."),
+            ServerFault::ArgumentMissing { argument } => {
                 format!("The prompt of the MCP server “{server}” needs the argument “{argument}”.")
             }
         }

@@ -11,12 +11,15 @@ use tokio_util::task::AbortOnDropHandle;
 
 use self::parts::Converted;
 use super::{Error, Kind, Manager, Result};
-use crate::error::{ServerFault, ServerItem};
+use crate::error::{ServerFailure, ServerFault, ServerItem};
 use crate::message::{AtResource, Attachment, ChatRequest, Content, Context, Mention};
-use crate::tool::{ServerContext, ServerOffer};
+use crate::tool::{ServerContext, ServerOffer, TypedArgument};
 
 /// How long a server may take, with its start: some are downloaded first.
 const LONGEST: Duration = Duration::from_secs(90);
+
+/// How long completing a value may take: longer, and it is typed by then.
+const COMPLETE: Duration = Duration::from_secs(5);
 
 /// What MCP servers have for the user. From [`Manager::server_content`].
 #[derive(Clone, Debug)]
@@ -85,6 +88,16 @@ impl ServerContent {
         Ok(PromptContent { text, pictures })
     }
 
+    /// The values that an argument of a prompt may have that begin like what is typed; none where nobody knows.
+    /// Dropping the future gives the asking up.
+    pub async fn complete(&self, project: Option<&Path>, typed: TypedArgument) -> Vec<String> {
+        let Some(source) = self.source().cloned() else { return Vec::new() };
+        let project = project.map(Path::to_owned);
+        let asking = async move { source.complete(project.as_deref(), typed).await };
+        let asking = self.0.inner.shared.runtime.spawn(tokio::time::timeout(COMPLETE, asking));
+        AbortOnDropHandle::new(asking).await.ok().and_then(Result::ok).unwrap_or_default()
+    }
+
     /// Reads the resources that a message mentions and that were not read yet. Their pictures are attached to it.
     pub(super) async fn read_mentioned(
         &self,
@@ -147,5 +160,6 @@ impl ServerContent {
 }
 
 fn failed(server: &str, item: ServerItem, why: ServerFault) -> Error {
-    Kind::ServerContext { server: server.to_owned(), item, why }.into()
+    let failure = Box::new(ServerFailure { server: server.to_owned(), item, why });
+    Kind::ServerContext { failure }.into()
 }

@@ -228,7 +228,7 @@ mod tests {
             ("see @wiki:note://b.", 4..18, mention("note://b", ""), "wiki:note://b"),
             ("(@wiki:note://a.)", 1..16, mention("note://a.", "A"), "wiki:note://a."),
             ("@wiki:plain, and", 0..11, mention("plain", "A"), "wiki:plain"),
-            ("@\"wiki:f:a b\"", 0..14, mention("f:a b", ""), "wiki:f:a b"),
+            ("@\"wiki:f:a b\"", 0..13, mention("f:a b", ""), "wiki:f:a b"),
         ];
         for (text, range, mention, name) in cases {
             let mentions = vec![AtWord { range, mention, name: name.to_owned() }];

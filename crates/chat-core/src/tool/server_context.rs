@@ -50,6 +50,25 @@ pub trait ServerContext: Send + Sync {
         prompt: &str,
         arguments: BTreeMap<String, String>,
     ) -> Result<Vec<PromptMessage>, ServerFault>;
+
+    /// The values that an argument of a prompt may have that begin like what is typed; none where the server does not
+    /// say. Starts no server.
+    async fn complete(&self, project: Option<&Path>, typed: TypedArgument) -> Vec<String>;
+}
+
+/// A value that is being typed for a prompt.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TypedArgument {
+    /// The server's name in the configuration.
+    pub server: String,
+    /// The prompt.
+    pub prompt: String,
+    /// The argument that the value is for.
+    pub argument: String,
+    /// The value, as far as it is typed.
+    pub value: String,
+    /// The values of the other arguments.
+    pub others: BTreeMap<String, String>,
 }
 
 /// What a server has for the user.

@@ -1,9 +1,10 @@
 //! Carries out the commands that are typed in place of a message, by what the buttons of the window do.
 
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 
-use chat_core::manager::AgentKind;
+use chat_core::manager::{AgentKind, Manager};
 use chat_core::message::{Content, Fid};
 use chat_core::permission::Mode;
 use chat_presentation::slash_commands::{
@@ -16,6 +17,7 @@ use relm4::gtk::prelude::*;
 
 use super::chat_composer::Outgoing;
 use super::context_meter::MeterAction;
+use super::prompt_form::Completing;
 use super::{ChatWidget, FrameMsg, Output, command_list, context_meter, project_bar, prompt_form};
 use crate::composer::Written;
 
@@ -138,7 +140,19 @@ impl ChatWidget {
     ) {
         let window = self.layout.root().root().and_downcast::<gtk::Window>();
         let (field, given) = (self.composer.field().clone(), Arc::clone(prompt));
-        prompt_form::ask(window.as_ref(), prompt, values, move |values| match values {
+        let servers = self.manager.as_ref().map(Manager::server_content);
+        let project = self.shown.project().map(Path::to_owned);
+        let complete = move |typed| {
+            let (servers, project) = (servers.clone(), project.clone());
+            let completing = async move {
+                match servers {
+                    Some(servers) => servers.complete(project.as_deref(), typed).await,
+                    None => Vec::new(),
+                }
+            };
+            Box::pin(completing) as Completing
+        };
+        prompt_form::ask(window.as_ref(), prompt, values, complete, move |values| match values {
             Some(values) => {
                 let line = format!("/{name} {}", given.typed(&values));
                 field.write_command(&typed, line.trim_end());
@@ -158,6 +172,18 @@ impl ChatWidget {
             }
             _ => None,
         }
+    }
+
+    /// Looks a command up that a text begins with and that is not known yet. Says why it cannot be sent now, if so.
+    pub(super) fn look_up(&mut self, text: &str) -> Option<String> {
+        if let Some(error) = self.commands.failure(text) {
+            return Some(words::sentence(error));
+        }
+        if self.commands.typed(text).is_some() {
+            return None;
+        }
+        self.commands.ask_server(text);
+        Some(gettext("Natter is still looking up this command. Try again in a moment."))
     }
 
     /// What was written goes back to the composer.

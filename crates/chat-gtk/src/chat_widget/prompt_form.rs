@@ -1,14 +1,19 @@
 //! Asks for the arguments of a prompt of an MCP server: a dialog with an entry for each.
 
+mod values;
+
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use adw::prelude::*;
-use chat_core::tool::PromptArgument;
+use chat_core::tool::{PromptArgument, TypedArgument};
 use chat_presentation::slash_commands::ServerPrompt;
 use chat_presentation::words::{fill, line_within};
 use gettextrs::gettext;
+
+pub(super) use values::Completing;
+use values::Values;
 
 /// The response that takes the values.
 const ADD: &str = "add";
@@ -17,11 +22,13 @@ const LONGEST: usize = 400;
 /// The height up to which the entries are all seen, in pixels.
 const HIGHEST: i32 = 400;
 
-/// Asks for values, beginning with these. `done` is told them, or none if the user thinks better of it.
+/// Asks for values, beginning with these. `complete` gives the values that the server knows for one. `done` is told
+/// them, or none if the user thinks better of it.
 pub(super) fn ask(
     parent: Option<&gtk::Window>,
     prompt: &ServerPrompt,
     values: &BTreeMap<String, String>,
+    complete: impl Fn(TypedArgument) -> Completing + 'static,
     done: impl Fn(Option<BTreeMap<String, String>>) + 'static,
 ) {
     let dialog = adw::MessageDialog::builder()
@@ -41,18 +48,48 @@ pub(super) fn ask(
         .build();
     let entries: Rc<[Entry]> =
         prompt.prompt.arguments.iter().map(|argument| Entry::new(argument, values)).collect();
-    for entry in entries.iter() {
+    let known = Values::new(complete);
+    let offered = known.widget().clone();
+    let of = (prompt.server.clone(), prompt.prompt.name.clone());
+    let look_for = Rc::new(move |entry: &Entry, entries: &[Entry]| {
+        let typed = TypedArgument {
+            server: of.0.clone(),
+            prompt: of.1.clone(),
+            argument: entry.name.clone(),
+            value: entry.row.text().into(),
+            others: entries
+                .iter()
+                .filter(|it| it.name != entry.name)
+                .filter_map(Entry::value)
+                .collect(),
+        };
+        known.look_for(&entry.row, typed);
+    });
+    for (at, entry) in entries.iter().enumerate() {
         list.append(&entry.row);
         let (weak, all) = (dialog.downgrade(), Rc::downgrade(&entries));
+        let looks = Rc::clone(&look_for);
         entry.row.connect_changed(move |_| {
             if let (Some(dialog), Some(all)) = (weak.upgrade(), all.upgrade()) {
                 dialog.set_response_enabled(ADD, is_complete(&all));
+                looks(&all[at], &all);
             }
         });
+        let (all, looks) = (Rc::downgrade(&entries), Rc::clone(&look_for));
+        let focus = gtk::EventControllerFocus::new();
+        focus.connect_enter(move |_| {
+            if let Some(all) = all.upgrade() {
+                looks(&all[at], &all);
+            }
+        });
+        entry.row.add_controller(focus);
     }
     dialog.set_response_enabled(ADD, is_complete(&entries));
+    let column = gtk::Box::new(gtk::Orientation::Vertical, 12);
+    column.append(&list);
+    column.append(&offered);
     let scroller = gtk::ScrolledWindow::builder()
-        .child(&list)
+        .child(&column)
         .hscrollbar_policy(gtk::PolicyType::Never)
         .propagate_natural_height(true)
         .max_content_height(HIGHEST)
@@ -114,6 +151,7 @@ mod tests {
     use chat_core::tool::PromptEntry;
 
     use super::*;
+    use crate::main_loop::until;
 
     fn argument(name: &str, is_required: bool) -> PromptArgument {
         PromptArgument { name: name.to_owned(), is_required, ..PromptArgument::default() }
@@ -124,13 +162,13 @@ mod tests {
         windows.find_map(|window| window.downcast().ok()).expect("a dialog")
     }
 
-    fn rows(widget: &gtk::Widget, found: &mut Vec<adw::EntryRow>) {
-        if let Some(row) = widget.downcast_ref::<adw::EntryRow>() {
-            found.push(row.clone());
+    fn find<W: IsA<gtk::Widget>>(widget: &gtk::Widget, found: &mut Vec<W>) {
+        if let Some(wanted) = widget.downcast_ref::<W>() {
+            found.push(wanted.clone());
         }
         let mut next = widget.first_child();
         while let Some(child) = next {
-            rows(&child, found);
+            find(&child, found);
             next = child.next_sibling();
         }
     }
@@ -144,14 +182,27 @@ mod tests {
         let told = Rc::new(Cell::new(None));
         let hears = Rc::clone(&told);
         let values = BTreeMap::from([("tone".to_owned(), "kind".to_owned())]);
-        ask(None, &prompt, &values, move |values| hears.set(Some(values)));
+        let complete = |typed: TypedArgument| {
+            Box::pin(async move { vec![format!("{} kind", typed.value)] }) as Completing
+        };
+        ask(None, &prompt, &values, complete, move |values| hears.set(Some(values)));
         let dialog = dialog();
         let mut found = Vec::new();
-        rows(dialog.upcast_ref(), &mut found);
+        find::<adw::EntryRow>(dialog.upcast_ref(), &mut found);
         assert_eq!(found[0].title(), "<b>code (required)");
         assert_eq!(found[1].text(), "kind");
         assert!(!dialog.is_response_enabled(ADD));
         found[0].set_text("a.rs");
+        found[1].set_text("very");
+        // Its server knows a value.
+        let value = || {
+            let mut buttons = Vec::<gtk::Button>::new();
+            find(dialog.upcast_ref(), &mut buttons);
+            buttons.into_iter().find(|it| it.label().is_some_and(|label| label == "very kind"))
+        };
+        until("the value", || value().is_some());
+        value().unwrap().emit_clicked();
+        assert_eq!(found[1].text(), "very kind");
         found[1].set_text(" ");
         assert!(dialog.is_response_enabled(ADD));
         dialog.response(ADD);

@@ -6,21 +6,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use chat_core::message::{AtWord, AtWords, Mention, at_words};
-use chat_presentation::words::fill;
-use gettextrs::gettext;
 use gtk::gdk;
 use relm4::gtk::prelude::*;
 
 use super::at::{LONGEST, mention_query};
-use super::chips::{Along, Chip, ChipAction};
+use super::chips::{Along, ChipAction};
+use super::pin_chip::chip;
 use super::plain_words::PlainWords;
 use super::suggestions::{Choice, Suggestion, Suggestions, SuggestionsOutput};
 use super::written::{Pin, Pinned, Written, all_places, places, words};
 use super::{Inner, Names, Output};
 use crate::letters::plain;
-
-/// How much of a pasted text its tooltip shows, in bytes.
-const GLIMPSE: usize = 400;
 
 impl Inner {
     pub(super) fn connect_chips(self: &Rc<Self>) {
@@ -390,63 +386,5 @@ impl Inner {
         let read = self.read.borrow();
         chips.extend(read.live.iter().enumerate().map(|(at, pin)| chip(at, pin)));
         self.chips.show(chips);
-    }
-}
-
-fn chip(at: usize, pin: &Pin) -> Chip {
-    let (icon, tooltip) = match &pin.what {
-        Pinned::Text(text) => {
-            let glimpse = &text[..text.floor_char_boundary(GLIMPSE)];
-            let more = if glimpse.len() < text.len() { "…" } else { "" };
-            ("edit-paste-symbolic", format!("{}{more}", glimpse.trim_end()))
-        }
-        _ if pin.is_picture() => ("image-x-generic-symbolic", pin.label.clone()),
-        Pinned::Picture(_) | Pinned::Attached(_) | Pinned::Unread(_) => {
-            ("text-x-generic-symbolic", pin.label.clone())
-        }
-        Pinned::Mention(mention) => (icon(mention), tooltip(mention)),
-    };
-    let act = matches!(pin.what, Pinned::Text(_)).then(|| gettext("Add to Message"));
-    Chip {
-        along: Along::Pin(at),
-        icon,
-        thumbnail: pin.thumbnail().cloned(),
-        is_coming: pin.awaited().is_some() || matches!(pin.what, Pinned::Unread(_)),
-        act,
-        label: pin.label.clone(),
-        detail: pin.detail(),
-        tooltip,
-    }
-}
-
-/// The icon of a mention.
-pub(crate) fn icon(mention: &Mention) -> &'static str {
-    match mention {
-        Mention::File { .. } => "text-x-generic-symbolic",
-        Mention::Folder { .. } => "folder-symbolic",
-        Mention::Symbol { .. } => "natter-symbol-symbolic",
-        Mention::Chat { .. } => "chat-message-new-symbolic",
-        Mention::Diff => "document-edit-symbolic",
-        Mention::Page { .. } => "web-browser-symbolic",
-        Mention::Resource { .. } => "network-server-symbolic",
-    }
-}
-
-fn tooltip(mention: &Mention) -> String {
-    match mention {
-        Mention::File { path, .. } | Mention::Folder { path } => path.display().to_string(),
-        Mention::Symbol { path, lines: (from, to), .. } => {
-            format!("{}:{from}–{to}", path.display())
-        }
-        Mention::Chat { .. } => gettext("Attached: the messages in this chat"),
-        Mention::Diff => gettext("Attached: changes since the last commit"),
-        Mention::Page { url, text } if text.is_empty() => {
-            fill(&gettext("Fetching {url}…"), &[("url", url)])
-        }
-        Mention::Page { url, .. } => url.clone(),
-        Mention::Resource { server, uri, .. } => fill(
-            &gettext("Attached: {uri} of the MCP server “{server}”"),
-            &[("uri", &plain(uri)), ("server", server)],
-        ),
     }
 }

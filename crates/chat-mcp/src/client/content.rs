@@ -115,9 +115,9 @@ mod tests {
 
     use super::*;
 
-    fn read(block: Value) -> Vec<ServerPart> {
+    fn read(block: &Value) -> Vec<ServerPart> {
         let mut content = Content::default();
-        content.add_block(&block);
+        content.add_block(block);
         content.parts
     }
 
@@ -149,7 +149,7 @@ mod tests {
             (json!(5), odd("")),
         ];
         for (block, part) in cases {
-            assert_eq!(read(block.clone()), [part], "{block}");
+            assert_eq!(read(&block), [part], "{block}");
         }
     }
 

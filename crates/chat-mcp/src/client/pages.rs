@@ -12,7 +12,7 @@ use super::{Client, Fault, LIST};
 const MOST_ITEMS: usize = 10_000;
 const MOST_PAGES: usize = 1_000;
 /// How long all pages of a list may take.
-const ALL: Duration = Duration::from_secs(60);
+const ALL: Duration = Duration::from_mins(1);
 /// The code of a server that does not know what it is asked for.
 const NO_METHOD: i32 = -32601;
 

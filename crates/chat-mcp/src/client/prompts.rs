@@ -15,7 +15,7 @@ use super::pages::{Listed, text};
 use super::{Client, Fault};
 
 /// How long getting one may take.
-const GET: Duration = Duration::from_secs(60);
+const GET: Duration = Duration::from_mins(1);
 /// How long completing a value may take: longer, and it is typed by then.
 const COMPLETE: Duration = Duration::from_secs(5);
 /// The longest name, title and description, in characters.

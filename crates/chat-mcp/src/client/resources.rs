@@ -14,7 +14,7 @@ use super::pages::{Listed, text};
 use super::{Client, Fault};
 
 /// How long reading one may take.
-const READ: Duration = Duration::from_secs(60);
+const READ: Duration = Duration::from_mins(1);
 /// The longest URI, title and description, in characters.
 const URI: usize = 2_000;
 const TITLE: usize = 200;

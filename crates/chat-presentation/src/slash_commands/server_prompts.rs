@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use chat_core::error::{Kind, ServerFault, ServerItem};
+use chat_core::error::{Kind, ServerFailure, ServerFault, ServerItem};
 use chat_core::tool::{PromptEntry, ServerOffer};
 use gettextrs::gettext;
 
@@ -72,11 +72,12 @@ impl ServerPrompt {
     }
 
     pub(super) fn argument_missing(&self, argument: &str) -> Kind {
-        Kind::ServerContext {
+        let failure = ServerFailure {
             server: self.server.clone(),
             item: ServerItem::Prompt(self.prompt.name.clone()),
             why: ServerFault::ArgumentMissing { argument: argument.to_owned() },
-        }
+        };
+        Kind::ServerContext { failure: Box::new(failure) }
     }
 
     fn command(self, name: String) -> SlashCommand {

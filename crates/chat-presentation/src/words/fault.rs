@@ -331,7 +331,7 @@ pub fn sentence(error: &Error) -> String {
         Kind::ImportFile { path, fault } => in_file(path, &import::file(*fault)),
         Kind::ImportChat { fault } => import::chat(*fault),
         Kind::PageNotFetched { url, why } => page::fault(url, why),
-        Kind::ServerContext { server, item, why } => server_content::fault(server, item, why),
+        Kind::ServerContext { failure } => server_content::fault(failure),
         Kind::ConnectionMissing { name } => fill(
             &gettext(
                 "There is no connection named “{name}”. Choose another model, or add the connection again.",

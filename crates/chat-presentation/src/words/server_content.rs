@@ -1,12 +1,13 @@
 //! Explains why an MCP server did not give what the user asked it for.
 
-use chat_core::error::{ServerFault, ServerItem};
+use chat_core::error::{ServerFailure, ServerFault, ServerItem};
 use gettextrs::gettext;
 
 use super::{fill, one_line};
 
 /// Says what happened and what to do.
-pub(super) fn fault(server: &str, item: &ServerItem, why: &ServerFault) -> String {
+pub(super) fn fault(failure: &ServerFailure) -> String {
+    let ServerFailure { server, item, why } = failure;
     let name = |name: &str| one_line(name);
     let asked = match item {
         ServerItem::List => String::new(),

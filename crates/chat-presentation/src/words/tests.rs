@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use chat_core::error::{
     AttachmentFault, BrokenAgent, BudgetLimit, ChatImportFault, Error, Feature, FileFault,
-    ImportFault, Kind, MissingMessages, NoAgent, NoReview, PageFault, ServerFault, ServerItem,
-    WorktreeFault,
+    ImportFault, Kind, MissingMessages, NoAgent, NoReview, PageFault, ServerFailure, ServerFault,
+    ServerItem, WorktreeFault,
 };
 
 use super::{advice, sentence};
@@ -15,6 +15,9 @@ use super::{advice, sentence};
 fn all_kinds() -> Vec<Kind> {
     let path = || PathBuf::from("/home/ada/.config/natter/config.toml");
     let name = || "code-assistant".to_owned();
+    let of_server = |item, why| Kind::ServerContext {
+        failure: Box::new(ServerFailure { server: name(), item, why }),
+    };
     let attached = |fault| Kind::Attachment { name: "thesis.pdf".to_owned(), fault };
     vec![
         Kind::Unreachable,
@@ -120,23 +123,17 @@ fn all_kinds() -> Vec<Kind> {
         Kind::ReviewFailed,
         Kind::NothingChanged,
         Kind::PageNotFetched { url: name(), why: PageFault::NoText },
-        Kind::ServerContext { server: name(), item: ServerItem::List, why: ServerFault::Unknown },
-        Kind::ServerContext { server: name(), item: ServerItem::List, why: ServerFault::SignIn },
-        Kind::ServerContext {
-            server: name(),
-            item: ServerItem::Resource("note://a".to_owned()),
-            why: ServerFault::Empty,
-        },
-        Kind::ServerContext {
-            server: name(),
-            item: ServerItem::Resource("note://a".to_owned()),
-            why: ServerFault::Refused { message: "No such note.".to_owned() },
-        },
-        Kind::ServerContext {
-            server: name(),
-            item: ServerItem::Prompt("review".to_owned()),
-            why: ServerFault::ArgumentMissing { argument: "code".to_owned() },
-        },
+        of_server(ServerItem::List, ServerFault::Unknown),
+        of_server(ServerItem::List, ServerFault::SignIn),
+        of_server(ServerItem::Resource("note://a".to_owned()), ServerFault::Empty),
+        of_server(
+            ServerItem::Resource("note://a".to_owned()),
+            ServerFault::Refused { message: "No such note.".to_owned() },
+        ),
+        of_server(
+            ServerItem::Prompt("review".to_owned()),
+            ServerFault::ArgumentMissing { argument: "code".to_owned() },
+        ),
         Kind::ConnectionMissing { name: name() },
         Kind::NoModel,
         Kind::NothingToSend,

@@ -6,10 +6,11 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
-use chat_core::error::{Kind, ServerFault, ServerItem};
+use chat_core::error::{Kind, ServerFailure, ServerFault, ServerItem};
 use chat_core::message::{AtWords, ChatRequest, Content, Context, Mention, Part};
 use chat_core::tool::{
-    PromptEntry, PromptMessage, ResourceEntry, ServerContext, ServerOffer, ServerPart, ToolServices,
+    PromptEntry, PromptMessage, ResourceEntry, ServerContext, ServerOffer, ServerPart,
+    ToolServices, TypedArgument,
 };
 use chat_testkit::server::{Gate, Script, Server};
 
@@ -74,6 +75,10 @@ impl ServerContext for Wiki {
         let text = format!("{prompt} {}", arguments["name"]);
         Ok(vec![PromptMessage { is_model: false, parts: vec![ServerPart::Text(text)] }])
     }
+
+    async fn complete(&self, _: Option<&Path>, typed: TypedArgument) -> Vec<String> {
+        vec![format!("{}={}…", typed.argument, typed.value)]
+    }
 }
 
 async fn world(server: &Server) -> (World, Arc<Wiki>) {
@@ -128,14 +133,15 @@ async fn what_cannot_be_read_is_not_sent() {
     for (uri, why) in [("note://b", refused), ("note://empty", ServerFault::Empty)] {
         let error = world.manager.send(about(uri, request(None, "Look"))).await.unwrap_err();
         let (server, item) = ("wiki".to_owned(), ServerItem::Resource(uri.to_owned()));
-        assert_eq!(error.kind, Kind::ServerContext { server, item, why });
+        let failure = Box::new(ServerFailure { server, item, why });
+        assert_eq!(error.kind, Kind::ServerContext { failure });
     }
     assert!(world.manager.sessions().list().await.unwrap().is_empty(), "no chat was begun");
     // Without servers there is none of this name.
     let without = World::new(&server).await;
     let error = without.manager.send(about("note://a", request(None, "Look"))).await.unwrap_err();
     assert!(
-        matches!(error.kind, Kind::ServerContext { why: ServerFault::Unknown, .. }),
+        matches!(&error.kind, Kind::ServerContext { failure } if failure.why == ServerFault::Unknown),
         "{error:?}"
     );
 }
@@ -200,4 +206,12 @@ async fn a_prompt_says_what_its_server_makes_of_the_values() {
     let servers = world.manager.server_content();
     let prompt = servers.prompt(&asked, "wiki", "greet", values).await.unwrap();
     assert_eq!((prompt.text.as_str(), prompt.pictures.len()), ("greet Ann\n", 0));
+    let typed = TypedArgument {
+        argument: "name".to_owned(),
+        value: "An".to_owned(),
+        ..TypedArgument::default()
+    };
+    assert_eq!(servers.complete(None, typed.clone()).await, ["name=An…"]);
+    let without = World::new(&server).await;
+    assert!(without.manager.server_content().complete(None, typed).await.is_empty());
 }

@@ -10,6 +10,7 @@ use chat_core::client::Timeouts;
 use chat_core::manager::{Manager, StartOptions};
 use chat_core::models::HubOptions;
 use chat_core::settings::Folders;
+use chat_core::tool::ToolServices;
 use chat_gtk::app::{Launch, run};
 use chat_mcp::servers::{Servers, ServersOptions};
 use chat_presentation::diagnostics::Diagnostics;
@@ -45,7 +46,10 @@ fn main() -> Result<ExitCode> {
             agents: AgentRegistry::built_in(),
             tools: chat_tools::all().into_iter().collect(),
             tool_source: Some(Arc::new(tool_source.clone())),
-            services: chat_tools::services(),
+            services: ToolServices {
+                server_context: Some(Arc::new(tool_source.clone())),
+                ..chat_tools::services()
+            },
         };
         engine.spawn(Manager::start(options))
     };

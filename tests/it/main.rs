@@ -40,6 +40,7 @@ mod reading;
 mod real_model;
 mod review;
 mod selecting;
+mod server_content;
 mod sessions;
 mod stage;
 mod temporary;

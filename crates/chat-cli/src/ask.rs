@@ -6,13 +6,13 @@ use std::io::Read as _;
 use chat_core::error::{Error, Kind};
 use chat_core::event::StopReason;
 use chat_core::message::{ChatRequest, Fid, FromAgent, Queued};
-use chat_presentation::slash_commands::{self, FrontEnd, SlashCommands, Typed};
+use chat_presentation::slash_commands::{self, SlashCommands, Typed};
 
 use crate::args::{Ask, Request};
 use crate::definitions;
 use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
-use crate::outgoing::Outgoing;
+use crate::outgoing::{self, Outgoing};
 use crate::output::{self, Done};
 use crate::request;
 use crate::say;
@@ -125,11 +125,16 @@ async fn report_worktrees(fid: &Fid, program: &Program) {
 pub async fn make(args: &Request, given: String, program: &Program) -> Result<ChatRequest> {
     let mut request = request::make(args, program).await?;
     let definitions = definitions::report(&request, program).await?;
-    let commands = SlashCommands::new(&definitions, FrontEnd::Terminal);
     // What comes from a pipe is nothing that somebody has typed.
     let is_typed = given != "-";
     let text = prompt(given).await?;
-    let outgoing = if is_typed { read(&text, &commands)? } else { Outgoing::text(text) };
+    let outgoing = if is_typed {
+        let project = program.manager.context().project(&request).await?;
+        let commands = outgoing::commands(&definitions, project.as_deref(), &text, program).await?;
+        read(&text, &commands)?
+    } else {
+        Outgoing::text(text)
+    };
     request.content.text = outgoing.text;
     request.content.attachments = request::attachments(args).await?;
     request::point_at(&mut request, program).await?;

@@ -20,7 +20,7 @@ use crate::args::Request;
 use crate::definitions;
 use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
-use crate::outgoing::Outgoing;
+use crate::outgoing::{self, Outgoing};
 use crate::output::{self, Sink};
 use crate::request;
 use crate::say;
@@ -179,7 +179,11 @@ impl Conversation<'_> {
             self.obey_own(command).await?;
             return Ok(None);
         }
-        let all = self.commands_here().await?;
+        let all = self.commands_here(&text).await?;
+        if let Some((server, prompts)) = all.of_server(&text) {
+            self.list_prompts(server, &prompts);
+            return Ok(None);
+        }
         match all.read(&text) {
             Typed::BuiltIn(command, arguments) => {
                 let message = self.carry_out(command, arguments, &all).await?;
@@ -201,17 +205,17 @@ impl Conversation<'_> {
         }
     }
 
-    /// The commands in the folder of the next message.
-    async fn commands_here(&self) -> Result<SlashCommands> {
+    /// The commands in the folder of the next message, for a line that was typed.
+    async fn commands_here(&self, line: &str) -> Result<SlashCommands> {
         let folder = self.folder().await?;
         let definitions = self.program.manager.definitions().of_project(folder.as_deref()).await;
-        Ok(SlashCommands::new(&definitions, FrontEnd::Terminal))
+        outgoing::commands(&definitions, folder.as_deref(), line, self.program).await
     }
 
     /// The names of all commands, for completion: without those of files where these cannot be read.
     async fn command_names(&self) -> Vec<String> {
         let all = self
-            .commands_here()
+            .commands_here("")
             .await
             .unwrap_or_else(|_| SlashCommands::new(&Definitions::default(), FrontEnd::Terminal));
         let names = all.all().iter().map(|command| command.name.clone());

@@ -9,6 +9,7 @@ use chat_core::client::Timeouts;
 use chat_core::manager::{Manager, StartOptions};
 use chat_core::models::HubOptions;
 use chat_core::settings::Folders;
+use chat_core::tool::ToolServices;
 use chat_mcp::servers::{Servers, ServersOptions};
 use chat_presentation::diagnostics::Diagnostics;
 
@@ -60,7 +61,10 @@ impl Program {
             agents: AgentRegistry::built_in(),
             tools: chat_tools::all().into_iter().collect(),
             tool_source: Some(Arc::new(servers.clone())),
-            services: chat_tools::services(),
+            services: ToolServices {
+                server_context: Some(Arc::new(servers.clone())),
+                ..chat_tools::services()
+            },
         };
         let manager = Manager::start(options).await?;
         for notice in manager.start_notices() {

@@ -1,6 +1,31 @@
 //! Defines a message that is to be sent, with the command that it begins with.
 
-use chat_presentation::slash_commands::{SlashCommand, SlashCommands, Typed};
+use std::path::Path;
+
+use chat_core::definitions::Definitions;
+use chat_presentation::slash_commands::{FrontEnd, SlashCommand, SlashCommands, Typed};
+
+use crate::engine::Program;
+use crate::error::Result;
+
+/// The commands of a project, with the prompts of its servers. The server whose prompt a text begins with is asked for
+/// these.
+pub async fn commands(
+    definitions: &Definitions,
+    project: Option<&Path>,
+    text: &str,
+    program: &Program,
+) -> Result<SlashCommands> {
+    let servers = program.manager.server_content();
+    let known = || {
+        let commands = SlashCommands::new(definitions, FrontEnd::Terminal);
+        commands.with_servers(&servers.known(project))
+    };
+    let commands = known();
+    let Some(server) = commands.unasked(text) else { return Ok(commands) };
+    servers.ask(project, server).await?;
+    Ok(known())
+}
 
 /// A message that is to be sent.
 #[derive(Debug)]

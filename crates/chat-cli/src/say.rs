@@ -369,6 +369,11 @@ pub fn skipped(files: &str) -> String {
     fill(&gettext("Skipped because of newer changes: {files}"), &[("files", files)])
 }
 
+/// A server has no prompts.
+pub fn no_prompts(server: &str) -> String {
+    fill(&gettext("The MCP server “{server}” has no prompts."), &[("server", server)])
+}
+
 pub fn skills() -> String {
     gettext("Skills")
 }

@@ -10,6 +10,7 @@ mod missing;
 mod model;
 mod page;
 mod review;
+mod server;
 mod worktree;
 
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ pub use self::missing::MissingMessages;
 pub use self::model::FileFault;
 pub use self::page::PageFault;
 pub use self::review::NoReview;
+pub use self::server::{ServerFailure, ServerFault, ServerItem};
 pub use self::worktree::WorktreeFault;
 
 /// The engine's result.
@@ -371,6 +373,11 @@ pub enum Kind {
         url: String,
         /// Why.
         why: PageFault,
+    },
+    /// An MCP server did not give what the person asked it for.
+    ServerContext {
+        /// Which, what and why.
+        failure: Box<ServerFailure>,
     },
     /// The session's connection is not configured.
     ConnectionMissing {

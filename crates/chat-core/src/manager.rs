@@ -25,6 +25,7 @@ mod models;
 mod permissions;
 mod repositories;
 mod review;
+mod server_content;
 mod server_models;
 mod sessions;
 mod settings;
@@ -76,6 +77,7 @@ pub use self::models::Models;
 pub use self::permissions::Permissions;
 pub use self::repositories::Repositories;
 pub use self::review::ChangeReview;
+pub use self::server_content::{PromptContent, ServerContent};
 pub use self::server_models::ServerModels;
 pub use self::sessions::Sessions;
 pub use self::settings::SettingsStore;
@@ -236,13 +238,16 @@ impl Manager {
     /// # Errors
     /// `NothingToSend`, `SessionNotFound`, `SessionInUse`, `NoModel`, `AgentMissing`,
     /// `ConnectionMissing`, and the store's. Nothing was stored then.
-    pub async fn send(&self, request: ChatRequest) -> Result<Sent> {
+    pub async fn send(&self, mut request: ChatRequest) -> Result<Sent> {
         if request.content.is_empty() {
             return Err(Kind::NothingToSend.into());
         }
         let this = self.clone();
         let is_chosen = request.model.is_some();
         self.run(async move {
+            let project = this.context().project(&request).await?;
+            let ChatRequest { content, context, .. } = &mut request;
+            this.server_content().read_mentioned(project, content, context).await?;
             let Some(fid) = request.session.clone() else {
                 if request.model.is_none() {
                     let recent = this.inner.shared.store.recent(RECENT).await?;
@@ -359,6 +364,11 @@ impl Manager {
     /// The connections to servers, and their keys.
     pub fn connections(&self) -> Connections {
         Connections(self.clone())
+    }
+
+    /// What MCP servers have for the user: resources to attach, and prompts to send.
+    pub fn server_content(&self) -> ServerContent {
+        ServerContent(self.clone())
     }
 
     /// The models that servers themselves have.

@@ -25,7 +25,7 @@ pub use approval::{
     Answer, ApprovalId, ApprovalKind, ApprovalRequest, AskReason, PermissionRequest, Preview,
     Question,
 };
-pub use at_words::{AtTarget, AtWord, AtWords, at_words, may_begin_mention};
+pub use at_words::{AtResource, AtTarget, AtWord, AtWords, at_words, may_begin_mention};
 pub use command_text::CommandText;
 pub(crate) use content::as_base64;
 pub use content::{Ending, Message, Part, ReplyFailure, Role, Usage};

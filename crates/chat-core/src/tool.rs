@@ -10,6 +10,7 @@ mod journals;
 mod label;
 mod memory;
 mod registry;
+mod server_context;
 mod services;
 mod source;
 mod team;
@@ -31,6 +32,10 @@ pub use journals::Journals;
 pub use label::{CallData, Label, Labels, MsgId, N_, Tense, Text};
 pub use memory::{Background, Busy, Memory};
 pub use registry::{Registry, Toolbox};
+pub use server_context::{
+    PromptArgument, PromptEntry, PromptMessage, ResourceEntry, ServerContext, ServerOffer,
+    ServerPart, TypedArgument,
+};
 pub use services::{BoundsReport, LeftOvers, PageReader, ToolServices};
 pub use source::{SourceScope, ToolSource};
 pub use team::{AgentTask, Audience, MAIN, Team, TeamError};

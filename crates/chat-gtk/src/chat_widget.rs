@@ -29,10 +29,12 @@ mod messages;
 mod model_bar;
 mod plan_bar;
 mod project_bar;
+mod prompt_form;
 mod reading_positions;
 mod requests;
 mod review_bar;
 mod routing;
+mod server_mentions;
 mod session_changes;
 mod session_requests;
 mod shown_chat;
@@ -308,7 +310,7 @@ impl Component for ChatWidget {
             }
             Input::KnownFiles(files) => {
                 self.mentions.set_files(&files);
-                self.composer.field().set_names(files.names());
+                self.composer.field().set_names(Some(self.mentions.names()));
                 self.conversation.set_files(files.into_known());
             }
             Input::Answer(wish) => self.review.answer(wish.0),
@@ -360,6 +362,7 @@ impl ChatWidget {
         self.hint.connect(manager.clone());
         self.start.connect(manager.clone());
         self.mentions.connect(manager.clone());
+        self.composer.field().set_names(Some(self.mentions.names()));
         self.commands.connect(manager.clone());
         self.definitions.connect(manager.clone());
         self.manager = Some(manager);

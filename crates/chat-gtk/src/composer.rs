@@ -11,6 +11,7 @@ mod joining;
 mod keys;
 mod pages;
 mod pasting;
+mod pin_chip;
 mod pinning;
 mod plain_words;
 mod popover_focus;
@@ -24,7 +25,7 @@ use std::path::{Path, PathBuf};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use chat_core::message::{AtTarget, Mention};
+use chat_core::message::{AtResource, AtTarget, Mention};
 use chat_core::settings::WhileBusy;
 use chat_presentation::slash_commands::SlashCommands;
 use gettextrs::gettext;
@@ -38,11 +39,11 @@ use chips::Chips;
 pub(crate) use chips::{Along, Chip};
 pub(crate) use copied_files::not_pasted;
 pub(crate) use keys::connect as connect_send_keys;
-pub(crate) use pinning::icon;
+pub(crate) use pin_chip::icon;
 pub(crate) use plain_words::PlainWords;
 use suggestions::Suggestions;
 pub(crate) use suggestions::{Choice, MOST as MOST_SUGGESTIONS, Suggestion};
-pub(crate) use written::{Pin, Pinned, Written};
+pub(crate) use written::{Pin, Pinned, Written, resource_word};
 
 /// The field's height before the window's is known, in pixels.
 const FIRST_HEIGHT: i32 = 240;
@@ -66,6 +67,10 @@ pub(crate) enum Output {
     Hindered(String),
     /// What is typed after an `@`; none if there is no `@`.
     LookFor(Option<String>),
+    /// What is typed after a `/` at the start; none if there is no command.
+    LookForCommand(Option<String>),
+    /// The user chose a prompt that takes arguments, by its name.
+    AskArguments(String),
     /// Exactly these pages are to be attached and have not arrived yet.
     Pages(Vec<String>),
     /// Exactly these files are to be attached and were not read yet.
@@ -97,10 +102,14 @@ pub(crate) struct Composer {
 /// Looks up what is at a path, relative to a project's folder.
 type Target = Box<dyn Fn(&Path) -> Option<AtTarget>>;
 
-/// The files and folders of a project, by their paths.
+/// Looks up what a server's name and a URI lead to.
+type Resource = Box<dyn Fn(&str, &str) -> Option<AtResource>>;
+
+/// The files and folders of a project, by their paths, and the resources of servers.
 pub(crate) struct Names {
-    folder: PathBuf,
+    folder: Option<PathBuf>,
     target: Target,
+    resource: Resource,
 }
 
 impl Names {
@@ -108,7 +117,22 @@ impl Names {
         folder: PathBuf,
         target: impl Fn(&Path) -> Option<AtTarget> + 'static,
     ) -> Self {
-        Self { folder, target: Box::new(target) }
+        Self { folder: Some(folder), target: Box::new(target), ..Self::default() }
+    }
+
+    #[must_use]
+    pub(crate) fn with_resources(
+        self,
+        resource: impl Fn(&str, &str) -> Option<AtResource> + 'static,
+    ) -> Self {
+        Self { resource: Box::new(resource), ..self }
+    }
+}
+
+impl Default for Names {
+    /// Of no project and no server.
+    fn default() -> Self {
+        Self { folder: None, target: Box::new(|_| None), resource: Box::new(|_, _| None) }
     }
 }
 
@@ -307,7 +331,7 @@ impl Composer {
         self.inner.suggest(query, suggestions);
     }
 
-    /// Looks up names that are typed out after an `@` among the files of this project.
+    /// Looks up names that are typed out after an `@` among these.
     pub(crate) fn set_names(&self, names: Option<Names>) {
         self.inner.names.replace(names);
         self.inner.look_again();

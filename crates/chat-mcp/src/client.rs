@@ -1,9 +1,14 @@
 //! Speaks with one server, over any transport, within bounds: how long it may take, how much it may say.
 
+mod asking;
 mod call;
+mod content;
 mod handler;
 mod list;
+mod pages;
 mod progress;
+mod prompts;
+mod resources;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -16,17 +21,20 @@ use rmcp::service::{
 };
 use rmcp::transport::Transport;
 
+use self::asking::AskBook;
 use self::handler::Handler;
 use self::progress::ProgressBook;
 use crate::transport::{CutOff, Ending, Guard};
 
+pub use self::asking::Asked;
 pub use self::call::Answer;
 pub use self::handler::ServerNews;
 pub use self::list::ToolList;
+pub use self::pages::Listed;
 pub use self::progress::Progress;
 
 /// How long a server may take to answer that it is there. Those that are downloaded first need more than a moment.
-const CONNECT: Duration = Duration::from_secs(60);
+const CONNECT: Duration = Duration::from_mins(1);
 /// How long it may take to list what it has, a page.
 const LIST: Duration = Duration::from_secs(30);
 /// How long the end of a connection may take.
@@ -77,6 +85,7 @@ pub struct Client {
     peer: Peer<RoleClient>,
     ending: Ending,
     progress: ProgressBook,
+    asking: AskBook,
 }
 
 impl Link {
@@ -103,7 +112,8 @@ impl Link {
         };
         let guard = Guard::new(transport, ending.clone());
         let progress = ProgressBook::default();
-        let handler = Handler::new(news, progress.clone());
+        let asking = AskBook::default();
+        let handler = Handler::new(news, progress.clone(), asking.clone());
         let serving = serve_client_with_lifecycle(handler, guard, lifecycle);
         let service = match tokio::time::timeout(CONNECT, serving).await {
             Ok(Ok(service)) => service,
@@ -112,7 +122,7 @@ impl Link {
         };
         // It would keep answers of any size.
         service.peer().set_response_cache_config(ClientCacheConfig::disabled()).await;
-        let client = Client { peer: service.peer().clone(), ending, progress };
+        let client = Client { peer: service.peer().clone(), ending, progress, asking };
         Ok(Self { service, client })
     }
 

@@ -1,6 +1,7 @@
 //! Owns all servers of a run: reads which there are, starts those that are needed, and offers their tools.
 
 mod cache;
+mod context;
 mod entry;
 mod known;
 mod source;

@@ -1,11 +1,12 @@
 //! Lists the commands that a message can begin with, `/name arguments`, and finds the one that is typed.
 //!
-//! There are three kinds: built-in ones, which the front ends carry out; the user's and a trusted project's from
-//! `commands/*.md`; and skills. The latter two are sent: the message stays as typed, and the text of the command or
-//! skill goes with it.
+//! There are four kinds: built-in ones, which the front ends carry out; the user's and a trusted project's from
+//! `commands/*.md`; skills; and the prompts of MCP servers, `/server:prompt`. All but the first are sent: the message
+//! stays as typed, and the text of the command, skill or prompt goes with it.
 
 mod built_in;
 mod sending;
+mod server_prompts;
 mod typed;
 
 use std::cmp::Reverse;
@@ -16,6 +17,7 @@ use chat_core::definitions::{CommandDefinition, Definitions, Skill};
 use crate::fuzzy;
 pub use built_in::{BuiltIn, FrontEnd};
 pub use sending::attach;
+pub use server_prompts::ServerPrompt;
 pub use typed::{Typed, as_typed, invalid_words, shadowed_words, unexpected_words, unknown_words};
 
 /// A command that a message can begin with.
@@ -40,13 +42,20 @@ pub enum CommandKind {
     File(Arc<CommandDefinition>),
     /// The text of a skill is sent.
     Skill(Arc<Skill>),
+    /// What a prompt of an MCP server says is sent.
+    Prompt(Arc<ServerPrompt>),
+    /// An MCP server that was not asked for its prompts yet: its name begins theirs.
+    Server,
 }
 
 /// The commands of a chat.
 #[derive(Clone, Debug, PartialEq)]
 pub struct SlashCommands {
-    /// Built-in ones, those from files, then skills.
+    /// Built-in ones, those from files, skills, then those of servers.
     list: Vec<SlashCommand>,
+    /// The names of the servers, and of those that were not asked yet.
+    servers: Vec<String>,
+    unasked: Vec<String>,
     shadowed: Vec<String>,
     /// Where those from files come from, which know why others are not in use.
     definitions: Definitions,
@@ -99,12 +108,27 @@ impl SlashCommand {
         matches!(self.kind, CommandKind::Skill(_))
     }
 
+    /// Whether it is a prompt of a server, or stands for one of them.
+    pub fn is_of_server(&self) -> bool {
+        matches!(self.kind, CommandKind::Prompt(_) | CommandKind::Server)
+    }
+
+    /// The place of its section in lists.
+    fn section(&self) -> u8 {
+        match self.kind {
+            CommandKind::BuiltIn(_) | CommandKind::File(_) => 0,
+            CommandKind::Skill(_) => 1,
+            CommandKind::Prompt(_) | CommandKind::Server => 2,
+        }
+    }
+
     /// Whether whoever chooses it probably wants to type more before it is sent.
     pub fn waits_for_arguments(&self) -> bool {
         match &self.kind {
             CommandKind::BuiltIn(_) => false,
             CommandKind::File(command) => command.arguments.is_some() || takes_arguments(command),
-            CommandKind::Skill(_) => true,
+            CommandKind::Skill(_) | CommandKind::Server => true,
+            CommandKind::Prompt(prompt) => !prompt.prompt.arguments.is_empty(),
         }
     }
 
@@ -142,7 +166,8 @@ impl SlashCommands {
                 list.push(command);
             }
         }
-        Self { list, shadowed, definitions: definitions.clone() }
+        let (servers, unasked) = (Vec::new(), Vec::new());
+        Self { list, servers, unasked, shadowed, definitions: definitions.clone() }
     }
 
     /// All of them.
@@ -155,13 +180,17 @@ impl SlashCommands {
         &self.shadowed
     }
 
-    /// Those whose names have the letters of `query` in this order, commands before skills, the best of each first,
-    /// and the position of the best of all.
+    /// Those whose names have the letters of `query` in this order, commands before skills and these before what
+    /// servers have, the best of each first, and the position of the best of all.
     pub fn matching(&self, query: &str) -> (Vec<&SlashCommand>, usize) {
+        // The name of a server that is typed out says nothing more.
+        let is_typed =
+            |it: &&SlashCommand| matches!(it.kind, CommandKind::Server) && it.name == query;
+        let offered = self.list.iter().filter(|command| !is_typed(command));
         let mut found: Vec<_> =
-            self.list.iter().filter_map(|command| Some((command, command.score(query)?))).collect();
+            offered.filter_map(|command| Some((command, command.score(query)?))).collect();
         if !query.is_empty() {
-            found.sort_by_key(|(command, score)| (command.is_skill(), Reverse(*score)));
+            found.sort_by_key(|(command, score)| (command.section(), Reverse(*score)));
         }
         let scores = found.iter().map(|(_, score)| score).enumerate();
         // Of equal ones, the first.

@@ -22,6 +22,7 @@ mod options;
 mod page;
 mod permission;
 mod protocol;
+mod server_content;
 mod state;
 mod title;
 mod tools;
@@ -72,7 +73,7 @@ pub use trust::{
     project_item_diff, project_item_files, project_item_problems, project_item_state,
     project_item_text, project_notice,
 };
-pub use visible::{hides, one_line, visible, visible_line};
+pub use visible::{hides, line_within, one_line, visible, visible_line};
 pub use worktree::{
     commit_count, file_count, left_over, merge_blocked, merge_conflicts, merged,
     merged_worktree_stays, work_summary, worktree_state,

@@ -111,5 +111,6 @@ pub fn services() -> ToolServices {
         pages: Some(Arc::new(Pages::default())),
         bounds: Some(Arc::new(command::CommandBounds(Preference::Best))),
         left_overs: Some(Arc::new(command::CommandLeftOvers)),
+        ..ToolServices::default()
     }
 }

@@ -5,7 +5,9 @@ use std::path::Path;
 use chat_core::error::{Error, Kind};
 use chat_core::manager::AgentKind;
 use chat_core::message::ChatRequest;
-use chat_presentation::slash_commands::{BuiltIn, SlashCommands, invalid_words, shadowed_words};
+use chat_presentation::slash_commands::{
+    BuiltIn, SlashCommand, SlashCommands, invalid_words, shadowed_words,
+};
 use chat_presentation::words;
 
 use super::{Conversation, command};
@@ -134,14 +136,23 @@ impl Conversation<'_> {
         Ok(())
     }
 
+    /// Shows the prompts of a server.
+    pub(super) fn list_prompts(&self, server: &str, prompts: &[&SlashCommand]) {
+        if prompts.is_empty() {
+            self.remark(&say::no_prompts(server));
+        }
+        for command in prompts {
+            self.remark(&line_of(command));
+        }
+    }
+
     /// Shows all commands.
     fn help(&self, all: &SlashCommands) {
         let line = |name: &str, does: &str| self.remark(&format!("{name:20} {does}"));
         let (skills, commands): (Vec<_>, Vec<_>) =
             all.all().iter().partition(|command| command.is_skill());
         for command in commands {
-            let name = format!("/{} {}", command.name, command.arguments);
-            line(name.trim_end(), &command.description);
+            self.remark(&line_of(command));
         }
         for (name, does) in say::commands() {
             line(&name, &does);
@@ -178,4 +189,10 @@ impl Conversation<'_> {
         }
         request
     }
+}
+
+/// A command and what it does, in a line.
+fn line_of(command: &SlashCommand) -> String {
+    let name = format!("/{} {}", command.name, command.arguments);
+    format!("{:20} {}", name.trim_end(), command.description)
 }

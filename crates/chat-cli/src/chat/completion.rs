@@ -49,7 +49,11 @@ impl Completer for Completion {
         _: &Context<'_>,
     ) -> rustyline::Result<(usize, Vec<Pair>)> {
         let names = self.matching(line.get(..at).unwrap_or_default());
-        let pair = |name| Pair { display: format!("/{name}"), replacement: format!("/{name} ") };
+        let pair = |name: &str| {
+            // The name of a server is written on.
+            let space = if name.ends_with(':') { "" } else { " " };
+            Pair { display: format!("/{name}"), replacement: format!("/{name}{space}") }
+        };
         Ok((0, names.into_iter().map(pair).collect()))
     }
 }

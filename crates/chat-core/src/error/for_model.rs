@@ -96,6 +96,7 @@ fn sentence(kind: &Kind, server: &str) -> String {
         }
         Kind::AgentBudget { limit } => return budget(*limit),
         Kind::PageNotFetched { url, why } => return page(url, why),
+        Kind::ServerContext { failure } => return failure.for_model(),
         Kind::Internal => "An internal error occurred.",
         Kind::DiskFull => "The disk is full.",
         Kind::ReadOnly { path } => return format!("“{}” cannot be written to.", path.display()),

@@ -1,5 +1,7 @@
 //! Measures and previews the context window of a session, and compacts the conversation.
 
+use std::path::PathBuf;
+
 use tokio_util::task::AbortOnDropHandle;
 
 use super::{Error, Fid, Kind, Manager, Result};
@@ -23,24 +25,36 @@ impl SessionContext {
         self.0.run(async move { this.session(&fid).await?.context_usage().current().await }).await
     }
 
-    /// What the `@` words of a text point at, in the project that a request is for; nothing where it has none.
+    /// What the `@` words of a text point at, in the project that a request is for, and at the servers in use there.
     ///
     /// # Errors
     /// `SessionNotFound`.
     pub async fn at_words(&self, request: &ChatRequest, text: &str) -> Result<AtWords> {
         let (this, text) = (self.0.clone(), text.to_owned());
-        let (session, project) = (request.session.clone(), request.project.clone());
+        let project = self.project(request).await?;
         self.0
             .run(async move {
-                let project = match (project, session) {
-                    (Some(project), _) => Some(project),
-                    (None, Some(fid)) => this.session(&fid).await?.project(),
-                    (None, None) => None,
-                };
-                let Some(project) = project else { return Ok(AtWords::default()) };
-                Ok(at_words(&this.inner.shared, project, text).await)
+                let (servers, of) = (this.server_content(), project.clone());
+                let resource =
+                    move |server: &str, uri: &str| servers.resource(of.as_deref(), server, uri);
+                Ok(at_words(&this.inner.shared, project, text, resource).await)
             })
             .await
+    }
+
+    /// The project that a request is for.
+    ///
+    /// # Errors
+    /// `SessionNotFound`.
+    pub async fn project(&self, request: &ChatRequest) -> Result<Option<PathBuf>> {
+        let this = self.0.clone();
+        match (request.project.clone(), request.session.clone()) {
+            (Some(project), _) => Ok(Some(project)),
+            (None, Some(fid)) => {
+                self.0.run(async move { Ok(this.session(&fid).await?.project()) }).await
+            }
+            (None, None) => Ok(None),
+        }
     }
 
     /// The text of a page that the person names, for [`Mention::Page`](crate::message::Mention). It is

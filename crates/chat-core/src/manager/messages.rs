@@ -52,13 +52,21 @@ impl Messages {
         &self,
         fid: &Fid,
         message: MessageId,
-        request: ChatRequest,
+        mut request: ChatRequest,
     ) -> Result<MessageId> {
         if request.content.is_empty() {
             return Err(Kind::NothingToSend.into());
         }
         let (this, fid) = (self.0.clone(), fid.clone());
-        self.0.run(async move { this.session(&fid).await?.edit(message, request).await }).await
+        self.0
+            .run(async move {
+                let session = this.session(&fid).await?;
+                let ChatRequest { content, context, .. } = &mut request;
+                let project = session.project();
+                this.server_content().read_mentioned(project, content, context).await?;
+                session.edit(message, request).await
+            })
+            .await
     }
 
     /// Answers the message of the user's before this reply again, on a new branch; the earlier reply stays in

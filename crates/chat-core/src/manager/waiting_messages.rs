@@ -50,12 +50,17 @@ impl Sessions {
         &self,
         fid: &Fid,
         id: MessageId,
-        content: Content,
-        context: Context,
+        mut content: Content,
+        mut context: Context,
     ) -> Result<bool> {
         let (this, fid) = (self.0.clone(), fid.clone());
         self.0
-            .run(async move { this.session(&fid).await?.edit_waiting(id, content, context).await })
+            .run(async move {
+                let session = this.session(&fid).await?;
+                let servers = this.server_content();
+                servers.read_mentioned(session.project(), &mut content, &mut context).await?;
+                session.edit_waiting(id, content, context).await
+            })
             .await
     }
 

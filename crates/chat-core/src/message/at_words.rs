@@ -1,5 +1,5 @@
 //! Parses the `@` mentions of a text: `@src/main.rs`, `@src/main.rs:10-20`, `@src/`, `@"with
-//! blanks.txt"`.
+//! blanks.txt"`, and resources of MCP servers: `@server:note://today`.
 
 use std::ops::Range;
 use std::path::{Component, Path, PathBuf};
@@ -13,6 +13,15 @@ pub enum AtTarget {
     File,
     /// A folder.
     Folder,
+}
+
+/// What a URI is at a server.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum AtResource {
+    /// The server lists it under this title.
+    Listed(String),
+    /// The server is there, but does not list it, or was not asked yet.
+    Unlisted,
 }
 
 /// A word of a text that points at something.
@@ -40,11 +49,13 @@ const DIFF: &str = "diff";
 /// What may stand behind a name and be none of it.
 const ENDS: &str = ",.;:!?)]}>\"'”“’‘»«›‹…–—、。，；：！？」』）";
 
-/// Reads the `@` words of a text. `target` says what lies at a path from the project's `folder` on.
+/// Reads the `@` words of a text. `target` says what lies at a path from the project's `folder` on, `resource` what a
+/// server's name and a URI lead to. Without a folder there are no paths.
 pub fn at_words(
     text: &str,
-    folder: &Path,
+    folder: Option<&Path>,
     mut target: impl FnMut(&Path) -> Option<AtTarget>,
+    mut resource: impl FnMut(&str, &str) -> Option<AtResource>,
 ) -> AtWords {
     let mut words = AtWords::default();
     let mut end = 0;
@@ -53,15 +64,16 @@ pub fn at_words(
             continue;
         }
         let Some((name, length)) = written_name(&text[at + 1..]) else { continue };
-        let found = candidates(name, length).find_map(|(name, length)| {
-            let mention = mention(name, folder, &mut target)?;
-            Some((mention, at + 1 + length))
+        let in_project = folder.and_then(|folder| {
+            candidates(name, length)
+                .find_map(|(name, length)| Some((mention(name, folder, &mut target)?, length)))
         });
-        if let Some((mention, after)) = found {
-            end = after;
-            let name = mention.name(folder);
-            words.mentions.push(AtWord { range: at..after, mention, name });
-        } else if !name.contains("://") {
+        let found = in_project.or_else(|| of_server(name, length, &mut resource));
+        if let Some((mention, length)) = found {
+            end = at + 1 + length;
+            let name = mention.name(folder.unwrap_or(Path::new("")));
+            words.mentions.push(AtWord { range: at..end, mention, name });
+        } else if folder.is_some() && !name.contains("://") {
             let is_quoted = length != name.len();
             let is_end = |letter| !is_quoted && ENDS.contains(letter);
             let behind = name.len() - name.trim_end_matches(is_end).len();
@@ -123,6 +135,44 @@ fn mention(
     (name == DIFF).then_some(Mention::Diff)
 }
 
+/// The resource that `server:uri` names. One that is listed is meant as a whole; of another one, signs at its end
+/// belong to the sentence.
+fn of_server(
+    name: &str,
+    length: usize,
+    resource: &mut impl FnMut(&str, &str) -> Option<AtResource>,
+) -> Option<(Mention, usize)> {
+    let (mut unlisted, (server, _)) = (None, name.split_once(':')?);
+    for (name, length) in candidates(name, length) {
+        let Some(uri) = name[server.len()..].strip_prefix(':').filter(|uri| !uri.is_empty()) else {
+            break;
+        };
+        let mention = |title| Mention::Resource {
+            server: server.to_owned(),
+            uri: uri.to_owned(),
+            title,
+            text: None,
+        };
+        match resource(server, uri)? {
+            AtResource::Listed(title) => return Some((mention(title), length)),
+            AtResource::Unlisted if has_scheme(uri) => {
+                unlisted = Some((mention(String::new()), length));
+            }
+            AtResource::Unlisted => {}
+        }
+    }
+    unlisted
+}
+
+/// Whether a text begins as a URI does.
+fn has_scheme(uri: &str) -> bool {
+    uri.split_once(':').is_some_and(|(scheme, rest)| {
+        scheme.starts_with(|c: char| c.is_ascii_alphabetic())
+            && scheme.chars().all(|c| c.is_ascii_alphanumeric() || "+-.".contains(c))
+            && !rest.is_empty()
+    })
+}
+
 /// `12`, or `12-20`.
 fn line_range(text: &str) -> Option<(u32, u32)> {
     let (from, to) = text.split_once(['-', '–']).unwrap_or((text, text));
@@ -150,11 +200,46 @@ mod tests {
     use super::*;
 
     fn read(text: &str) -> AtWords {
-        at_words(text, Path::new("/p"), |path| match path.to_str() {
+        let target = |path: &Path| match path.to_str() {
             Some("src/lib.rs" | "a b.txt" | "v1." | "notes") => Some(AtTarget::File),
             Some("src") => Some(AtTarget::Folder),
             _ => None,
-        })
+        };
+        at_words(text, Some(Path::new("/p")), target, resource)
+    }
+
+    fn resource(server: &str, uri: &str) -> Option<AtResource> {
+        match (server, uri) {
+            ("wiki", "note://a." | "plain") => Some(AtResource::Listed("A".to_owned())),
+            ("wiki", _) => Some(AtResource::Unlisted),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn resources_of_servers_are_found_with_and_without_a_project() {
+        let mention = |uri: &str, title: &str| Mention::Resource {
+            server: "wiki".to_owned(),
+            uri: uri.to_owned(),
+            title: title.to_owned(),
+            text: None,
+        };
+        let cases = [
+            ("see @wiki:note://b.", 4..18, mention("note://b", ""), "wiki:note://b"),
+            ("(@wiki:note://a.)", 1..16, mention("note://a.", "A"), "wiki:note://a."),
+            ("@wiki:plain, and", 0..11, mention("plain", "A"), "wiki:plain"),
+            ("@\"wiki:f:a b\"", 0..13, mention("f:a b", ""), "wiki:f:a b"),
+        ];
+        for (text, range, mention, name) in cases {
+            let mentions = vec![AtWord { range, mention, name: name.to_owned() }];
+            let expected = AtWords { mentions, unknown: Vec::new() };
+            assert_eq!(read(text), expected, "{text:?}");
+            let without = at_words(text, None, |_| Some(AtTarget::File), resource);
+            assert_eq!(without, expected, "{text:?}");
+        }
+        for text in ["@wiki:", "@wiki: a", "@other:note://b", "@wiki:..."] {
+            assert_eq!(at_words(text, None, |_| None, resource), AtWords::default(), "{text:?}");
+        }
     }
 
     #[test]

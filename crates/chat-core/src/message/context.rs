@@ -101,6 +101,18 @@ pub enum Mention {
         /// Its text.
         text: String,
     },
+    /// A resource of an MCP server, as it was read.
+    Resource {
+        /// The server's name in the configuration.
+        server: String,
+        /// The resource's URI.
+        uri: String,
+        /// What the server calls it; empty where that is not known.
+        title: String,
+        /// Its text; none before it was read, which the engine does when the message is sent. Pictures are
+        /// attached to the message then.
+        text: Option<String>,
+    },
 }
 
 impl Mention {
@@ -117,6 +129,7 @@ impl Mention {
             Self::Chat { fid } => fid.to_string(),
             Self::Diff => "git diff".to_owned(),
             Self::Page { url, .. } => url.clone(),
+            Self::Resource { server, uri, .. } => format!("{server}:{uri}"),
         }
     }
 }

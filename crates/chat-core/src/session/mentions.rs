@@ -12,7 +12,7 @@ use chat_project::git;
 use chat_project::text::{self, Encoding};
 
 use super::SessionServices;
-use crate::message::{AtTarget, AtWords, Fid, Mention, Message, Part, Role, at_words};
+use crate::message::{AtResource, AtTarget, AtWords, Fid, Mention, Message, Part, Role, at_words};
 
 /// The most bytes of one mention.
 const MOST: usize = 64 * 1024;
@@ -35,6 +35,11 @@ pub(super) async fn gather(
         let (name, text) = match mention {
             Mention::Chat { fid } => chat(services, fid).await,
             Mention::Page { url, text } => (url.clone(), Ok(cut(text.clone()))),
+            // Only who looks at a message before it is sent gets one that was not read.
+            Mention::Resource { text, .. } => {
+                let text = text.clone().unwrap_or_else(|| "(read when sent)".to_owned());
+                (mention.name(Path::new("")), Ok(cut(text)))
+            }
             Mention::File { .. }
             | Mention::Folder { .. }
             | Mention::Symbol { .. }
@@ -46,16 +51,23 @@ pub(super) async fn gather(
     parts
 }
 
-/// What the `@` words of a text point at in a project, as it lies on disk.
-pub(crate) async fn written(services: &SessionServices, folder: PathBuf, text: String) -> AtWords {
+/// What the `@` words of a text point at: in a project, as it lies on disk, and at servers, of which `resource` knows.
+pub(crate) async fn written(
+    services: &SessionServices,
+    folder: Option<PathBuf>,
+    text: String,
+    resource: impl Fn(&str, &str) -> Option<AtResource> + Send + 'static,
+) -> AtWords {
     let kept = services.path_environment.clone();
     let reading = tokio::task::spawn_blocking(move || {
-        let Ok(project) = Project::open(&folder, &kept) else { return AtWords::default() };
-        at_words(&text, &folder, |path| match resolve(&project, path).ok()?.kind() {
+        let project = folder.as_deref().and_then(|folder| Project::open(folder, &kept).ok());
+        let target = |path: &Path| match resolve(project.as_ref()?, path).ok()?.kind() {
             PathKind::File => Some(AtTarget::File),
             PathKind::Folder => Some(AtTarget::Folder),
             _ => None,
-        })
+        };
+        let folder = folder.as_deref().filter(|_| project.is_some());
+        at_words(&text, folder, target, resource)
     });
     reading.await.unwrap_or_default()
 }
@@ -86,7 +98,9 @@ async fn on_disk(
             Mention::Symbol { path, lines, .. } => read(&project, path, Some(*lines)),
             Mention::Folder { path } => list(&project, path),
             Mention::Diff => diff(&project),
-            Mention::Chat { .. } | Mention::Page { .. } => Err("it is not a file".to_owned()),
+            Mention::Chat { .. } | Mention::Page { .. } | Mention::Resource { .. } => {
+                Err("it is not a file".to_owned())
+            }
         };
         (mention.name(&folder), text)
     });

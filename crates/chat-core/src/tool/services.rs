@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use async_trait::async_trait;
 
-use super::Bounds;
+use super::{Bounds, ServerContext};
 use crate::error::Result;
 use crate::settings::ToolSettings;
 
@@ -18,6 +18,8 @@ pub struct ToolServices {
     pub bounds: Option<Arc<dyn BoundsReport>>,
     /// Removes what commands left behind.
     pub left_overs: Option<Arc<dyn LeftOvers>>,
+    /// Gives what MCP servers have for the user.
+    pub server_context: Option<Arc<dyn ServerContext>>,
 }
 
 impl std::fmt::Debug for ToolServices {
@@ -26,6 +28,7 @@ impl std::fmt::Debug for ToolServices {
             .field("pages", &self.pages.is_some())
             .field("bounds", &self.bounds.is_some())
             .field("left_overs", &self.left_overs.is_some())
+            .field("server_context", &self.server_context.is_some())
             .finish()
     }
 }

@@ -25,6 +25,7 @@ mod queue;
 mod remembered;
 mod review;
 mod rounds;
+mod server_content;
 mod server_models;
 mod sessions;
 mod silence;

@@ -1,17 +1,24 @@
 //! Carries out the commands that are typed in place of a message, by what the buttons of the window do.
 
-use chat_core::manager::AgentKind;
+use std::collections::BTreeMap;
+use std::path::Path;
+use std::sync::Arc;
+
+use chat_core::manager::{AgentKind, Manager};
 use chat_core::message::{Content, Fid};
 use chat_core::permission::Mode;
 use chat_presentation::slash_commands::{
-    BuiltIn, CommandKind, SlashCommand, Typed, invalid_words, unexpected_words, unknown_words,
+    BuiltIn, CommandKind, ServerPrompt, SlashCommand, Typed, invalid_words, unexpected_words,
+    unknown_words,
 };
 use chat_presentation::words;
 use gettextrs::gettext;
+use relm4::gtk::prelude::*;
 
 use super::chat_composer::Outgoing;
 use super::context_meter::MeterAction;
-use super::{ChatWidget, FrameMsg, Output, command_list, context_meter, project_bar};
+use super::prompt_form::Completing;
+use super::{ChatWidget, FrameMsg, Output, command_list, context_meter, project_bar, prompt_form};
 use crate::composer::Written;
 
 /// What is to be done with what was written.
@@ -24,14 +31,19 @@ enum Order {
     Do(BuiltIn, String),
     /// It goes back to the composer, and the user reads why.
     Refuse(String),
+    /// A value is missing: it goes back to the composer, and the user is asked for it.
+    Ask(Arc<ServerPrompt>, String, BTreeMap<String, String>),
 }
 
 impl ChatWidget {
     /// Carries out a command of the window. Gives back what is to be sent, if anything is.
     pub(super) fn obey(&mut self, mut outgoing: Outgoing) -> Option<Outgoing> {
+        let failure = self.commands.failure(&outgoing.written.text).map(words::sentence);
         let order = match self.commands.typed(&outgoing.written.text) {
+            Some(_) if failure.is_some() => Order::Refuse(failure.unwrap_or_default()),
             None => Order::Wait,
-            Some(Typed::Message(_) | Typed::Command(..)) => Order::Send,
+            Some(Typed::Command(command, arguments)) => missing(command, arguments),
+            Some(Typed::Message(_)) => Order::Send,
             Some(Typed::BuiltIn(command, arguments)) => Order::Do(command, arguments.to_owned()),
             Some(Typed::Unknown(name, nearest)) => Order::Refuse(unknown_words(name, nearest)),
             Some(Typed::Unusable(words)) => Order::Refuse(words),
@@ -40,6 +52,7 @@ impl ChatWidget {
         match order {
             Order::Send => return Some(outgoing),
             Order::Wait => {
+                self.commands.ask_server(&outgoing.written.text);
                 self.composer.put_back(outgoing);
                 return None;
             }
@@ -62,6 +75,11 @@ impl ChatWidget {
                 }
             }
             Order::Refuse(words) => self.refuse(outgoing, Some(words)),
+            Order::Ask(prompt, name, values) => {
+                let typed = outgoing.written.text.clone();
+                self.refuse(outgoing, None);
+                self.ask_arguments(&prompt, name, typed, &values);
+            }
         }
         self.show_chips();
         None
@@ -76,16 +94,71 @@ impl ChatWidget {
     /// more can be added.
     pub(super) fn run_command(&mut self, name: &str) {
         let Some(command) = self.commands.all().iter().find(|it| it.name == name) else { return };
-        let CommandKind::BuiltIn(built_in) = command.kind else {
-            let changed = self.composer.begin(&format!("/{name} "));
-            if changed {
-                self.conversation.expect_reply();
+        let built_in = match &command.kind {
+            CommandKind::BuiltIn(built_in) => *built_in,
+            CommandKind::Prompt(prompt) if command.waits_for_arguments() => {
+                let prompt = Arc::clone(prompt);
+                return self.ask_arguments(
+                    &prompt,
+                    name.to_owned(),
+                    String::new(),
+                    &BTreeMap::new(),
+                );
             }
-            return;
+            kind => {
+                // The name of a server is written on.
+                let space = if matches!(kind, CommandKind::Server) { "" } else { " " };
+                let changed = self.composer.begin(&format!("/{name}{space}"));
+                if changed {
+                    self.conversation.expect_reply();
+                }
+                return;
+            }
         };
         if let Err(words) = self.carry_out(built_in, "", &Written::default()) {
             self.handle.output(Output::Note(words));
         }
+    }
+
+    /// Asks for the arguments of a prompt that was chosen by its name.
+    pub(super) fn ask_arguments_of(&mut self, name: String) {
+        let command = self.commands.all().iter().find(|it| it.name == name);
+        if let Some(CommandKind::Prompt(prompt)) = command.map(|command| &command.kind) {
+            let prompt = Arc::clone(prompt);
+            self.ask_arguments(&prompt, name, String::new(), &BTreeMap::new());
+        }
+    }
+
+    /// Asks for the arguments of a prompt. They are written behind its name, in place of what was typed, so that more
+    /// can be added.
+    fn ask_arguments(
+        &self,
+        prompt: &Arc<ServerPrompt>,
+        name: String,
+        typed: String,
+        values: &BTreeMap<String, String>,
+    ) {
+        let window = self.layout.root().root().and_downcast::<gtk::Window>();
+        let (field, given) = (self.composer.field().clone(), Arc::clone(prompt));
+        let servers = self.manager.as_ref().map(Manager::server_content);
+        let project = self.shown.project().map(Path::to_owned);
+        let complete = move |typed| {
+            let (servers, project) = (servers.clone(), project.clone());
+            let completing = async move {
+                match servers {
+                    Some(servers) => servers.complete(project.as_deref(), typed).await,
+                    None => Vec::new(),
+                }
+            };
+            Box::pin(completing) as Completing
+        };
+        prompt_form::ask(window.as_ref(), prompt, values, complete, move |values| match values {
+            Some(values) => {
+                let line = format!("/{name} {}", given.typed(&values));
+                field.write_command(&typed, line.trim_end());
+            }
+            None => field.focus(),
+        });
     }
 
     /// The command whose text is sent with a message, and its arguments. Of a text with two slashes one is taken.
@@ -99,6 +172,18 @@ impl ChatWidget {
             }
             _ => None,
         }
+    }
+
+    /// Looks a command up that a text begins with and that is not known yet. Says why it cannot be sent now, if so.
+    pub(super) fn look_up(&mut self, text: &str) -> Option<String> {
+        if let Some(error) = self.commands.failure(text) {
+            return Some(words::sentence(error));
+        }
+        if self.commands.typed(text).is_some() {
+            return None;
+        }
+        self.commands.ask_server(text);
+        Some(gettext("Natter is still looking up this command. Try again in a moment."))
     }
 
     /// What was written goes back to the composer.
@@ -245,6 +330,14 @@ impl ChatWidget {
                 // The agents in the same files are known now, too.
                 self.show_state();
             }
+            Some(command_list::Output::Prompts(commands)) => {
+                self.composer.field().set_commands(commands);
+            }
+            // Of what waits to be sent, it is said when that comes back.
+            Some(command_list::Output::Failed(_)) if self.composer.has_waiting() => {}
+            Some(command_list::Output::Failed(error)) => {
+                self.handle.output(Output::Note(words::sentence(&error)));
+            }
             Some(command_list::Output::Model(model)) => self.choose_model(model),
             Some(command_list::Output::NoModel(written, error)) => {
                 self.composer.give_back(self.shown.fid().cloned().as_ref(), &written);
@@ -254,6 +347,16 @@ impl ChatWidget {
         }
         self.send_next();
     }
+}
+
+/// Sends a command, or asks for a value that its prompt needs.
+fn missing(command: &SlashCommand, arguments: &str) -> Order {
+    let CommandKind::Prompt(prompt) = &command.kind else { return Order::Send };
+    let values = prompt.values(arguments);
+    if prompt.missing(&values).is_none() {
+        return Order::Send;
+    }
+    Order::Ask(Arc::clone(prompt), command.name.clone(), values)
 }
 
 fn no_project() -> String {

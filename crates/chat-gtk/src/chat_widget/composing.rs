@@ -59,6 +59,13 @@ impl ChatWidget {
                 let found = self.mentions.look_for(query, fid, project);
                 self.show_mentions(found);
             }
+            Used::LookForCommand(query) => {
+                let output = self.commands.look_for(query.as_deref());
+                if output.is_some() {
+                    self.commands_changed(output);
+                }
+            }
+            Used::AskArguments(name) => self.ask_arguments_of(name),
             Used::Pages(wanted) => self.mentions.fetch_pages(wanted),
             Used::Files(wanted) => {
                 if !wanted.is_empty() {
@@ -221,6 +228,7 @@ impl ChatWidget {
                     self.handle.output(note(&error));
                 }
             }
+            Some(mention_sources::Output::Failed(error)) => self.handle.output(note(&error)),
             None => {}
         }
     }

@@ -1,16 +1,19 @@
 //! Ranks what was found for an `@`: what comes late stands below, so that nothing jumps.
 
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use chat_core::event::SessionPlaceholder;
 use chat_core::message::{Fid, Mention};
 use chat_core::permission::SecretFiles;
+use chat_core::tool::ServerOffer;
 use chat_presentation::words::fill;
 use chat_project::{FileMatch, SymbolMatch};
 use gettextrs::gettext;
 use gtk::glib;
 
 use super::mention_sources::Pointed;
+use super::server_mentions;
 use crate::composer::{self, Choice, MOST_SUGGESTIONS, Pin, Pinned, Suggestion};
 use crate::found_row;
 use crate::letters::plain;
@@ -31,6 +34,8 @@ pub(super) struct Gathered {
     secrets: SecretFiles,
     found: Vec<Pointed>,
     chats: Vec<(Fid, String)>,
+    /// The servers in use, with what is known of them.
+    servers: Vec<Arc<ServerOffer>>,
     /// Who has not answered yet: definitions are not waited for, which may take seconds.
     awaits_files: bool,
     awaits_chats: bool,
@@ -46,6 +51,7 @@ impl Gathered {
             secrets: SecretFiles::default(),
             found: Vec::new(),
             chats: Vec::new(),
+            servers: Vec::new(),
             awaits_files: false,
             awaits_chats: false,
         }
@@ -55,6 +61,23 @@ impl Gathered {
     #[must_use]
     pub(super) fn with_secrets(self, secrets: SecretFiles) -> Self {
         Self { secrets, ..self }
+    }
+
+    /// These servers are in use.
+    #[must_use]
+    pub(super) fn with_servers(self, servers: Vec<Arc<ServerOffer>>) -> Self {
+        Self { servers, ..self }
+    }
+
+    /// More is known of this server.
+    pub(super) fn add_server(&mut self, offer: Arc<ServerOffer>) {
+        self.servers.retain(|other| other.server != offer.server);
+        self.servers.push(offer);
+    }
+
+    /// The server that the query names, `server:…`: nothing else is meant then.
+    pub(super) fn server(&self) -> Option<&ServerOffer> {
+        server_mentions::named(&self.servers, &self.query).map(|(offer, _)| offer)
     }
 
     pub(super) fn has_project(&self) -> bool {
@@ -102,7 +125,11 @@ impl Gathered {
         if self.is_address() {
             return vec![page(&self.query)];
         }
-        let Some(folder) = &self.folder else { return self.chats().collect() };
+        if let Some((offer, uri)) = server_mentions::named(&self.servers, &self.query) {
+            return server_mentions::of(offer, uri).take(MOST_SUGGESTIONS).collect();
+        }
+        let servers = server_mentions::matching(&self.servers, &self.query);
+        let Some(folder) = &self.folder else { return self.chats().chain(servers).collect() };
         let is_symbol = |found: &&Pointed| matches!(found, Pointed::Symbol(_));
         let (symbols, files): (Vec<_>, Vec<_>) = self.found.iter().partition(is_symbol);
         let is_secret = |found: &&Pointed| match found {
@@ -114,7 +141,8 @@ impl Gathered {
         let symbols = symbols.into_iter().filter_map(|found| pointed(folder, found));
         let diff = diff(&self.query.to_lowercase());
         let (first, last) = if self.query.is_empty() { (None, diff) } else { (diff, None) };
-        let all = first.into_iter().chain(files).chain(self.chats()).chain(last).chain(symbols);
+        let all = first.into_iter().chain(files).chain(self.chats()).chain(servers);
+        let all = all.chain(last).chain(symbols);
         all.take(MOST_SUGGESTIONS).collect()
     }
 
@@ -151,6 +179,7 @@ pub(super) fn name(
         }
         Mention::Diff => DIFF.to_owned(),
         Mention::Page { url, .. } => url.clone(),
+        Mention::Resource { server, uri, title, .. } => server_mentions::label(server, uri, title),
     }
 }
 
@@ -210,7 +239,7 @@ fn at_path(mention: Mention, found: &FileMatch, label: String) -> Suggestion {
     suggestion(mention, label.clone(), name, detail, label)
 }
 
-fn suggestion(
+pub(super) fn suggestion(
     mention: Mention,
     label: String,
     name: String,
@@ -218,17 +247,21 @@ fn suggestion(
     description: String,
 ) -> Suggestion {
     let icon = composer::icon(&mention);
-    let pin = Pin { word: Some(format!("@{label}")), label, what: Pinned::Mention(mention) };
+    let word = match &mention {
+        Mention::Resource { server, uri, .. } => composer::resource_word(server, uri),
+        _ => format!("@{label}"),
+    };
+    let pin = Pin { word: Some(word), label, what: Pinned::Mention(mention) };
     let choice = Choice::Pin(pin);
     Suggestion { icon, name, detail, description, section: None, choice }
 }
 
-fn escaped(text: &str) -> String {
+pub(super) fn escaped(text: &str) -> String {
     glib::markup_escape_text(text).into()
 }
 
 /// A title as it is written into a message: one line, of which the end may be missing.
-fn short(title: &str) -> String {
+pub(super) fn short(title: &str) -> String {
     let words: Vec<_> = title.split_whitespace().collect();
     let title = plain(&words.join(" "));
     match title.char_indices().nth(TITLE) {

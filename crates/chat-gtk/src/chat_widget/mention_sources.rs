@@ -1,7 +1,7 @@
 //! Finds what a person may point at with an `@`: files, folders and definitions of the project, other chats,
-//! what changed since the last commit, a page of the web.
+//! what changed since the last commit, a page of the web, resources of MCP servers.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin as Pinned;
@@ -10,10 +10,11 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use chat_core::attachment::AttachmentReader;
-use chat_core::error::Result;
+use chat_core::error::{Error, Result};
 use chat_core::event::SessionPlaceholder;
 use chat_core::manager::Manager;
 use chat_core::message::{AtTarget, Fid, Queued};
+use chat_core::tool::ServerOffer;
 use chat_project::{FileMatch, SymbolMatch};
 use gtk::glib;
 use tokio::sync::oneshot;
@@ -69,20 +70,6 @@ impl KnownFiles {
         self
     }
 
-    /// What a name leads to that is written out behind an `@`.
-    pub(super) fn names(&self) -> Option<Names> {
-        let (folder, is_file) = self.known.clone()?;
-        let finder = self.finder.clone();
-        let target = move |path: &Path| match () {
-            () if is_file(path) => Some(AtTarget::File),
-            () if finder.as_ref().is_some_and(|finder| finder.is_folder(path)) => {
-                Some(AtTarget::Folder)
-            }
-            () => None,
-        };
-        Some(Names::new(folder, target))
-    }
-
     /// The same files for the conversation.
     pub(super) fn into_known(self) -> Option<conversation::KnownFiles> {
         self.known
@@ -105,6 +92,8 @@ pub(super) enum Msg {
     Chats(String, Vec<SessionPlaceholder>),
     /// A page that is to go along was fetched, or could not be.
     Page { url: String, result: Result<String> },
+    /// What a server has that was asked for this.
+    Asked { server: String, result: Result<Arc<ServerOffer>> },
 }
 
 /// What was found, for the message.
@@ -114,14 +103,19 @@ pub(super) enum Output {
     Suggestions(String, Vec<Suggestion>),
     /// The text of a page that is to go along, or why it could not be had.
     Page { url: String, result: Result<String> },
+    /// A server did not say what it has.
+    Failed(Error),
 }
 
 /// What is looked for, and what was found by now.
 pub(super) struct MentionSources {
     handle: Handle<Msg>,
     manager: Option<Manager>,
-    folder: Option<PathBuf>,
+    known: Option<conversation::KnownFiles>,
     finder: Option<Rc<dyn Finder>>,
+    /// The servers that are being asked, and those that did not answer while this name was typed.
+    asking: HashSet<String>,
+    silent: HashSet<String>,
     gathered: Option<Gathered>,
     given_up: Arc<AtomicBool>,
     /// The pages that are being fetched; what is dropped here is given up.
@@ -133,8 +127,10 @@ impl MentionSources {
         Self {
             handle,
             manager: None,
-            folder: None,
+            known: None,
             finder: None,
+            asking: HashSet::new(),
+            silent: HashSet::new(),
             gathered: None,
             given_up: Arc::default(),
             pages: HashMap::new(),
@@ -147,8 +143,30 @@ impl MentionSources {
 
     /// The project that is shown has these files.
     pub(super) fn set_files(&mut self, files: &KnownFiles) {
-        self.folder = files.known.as_ref().map(|(folder, _)| folder.clone());
+        self.known.clone_from(&files.known);
         self.finder.clone_from(&files.finder);
+    }
+
+    /// What a name leads to that is written out behind an `@`.
+    pub(super) fn names(&self) -> Names {
+        let names = match self.known.clone() {
+            Some((folder, is_file)) => {
+                let finder = self.finder.clone();
+                Names::new(folder, move |path| match () {
+                    () if is_file(path) => Some(AtTarget::File),
+                    () if finder.as_ref().is_some_and(|finder| finder.is_folder(path)) => {
+                        Some(AtTarget::Folder)
+                    }
+                    () => None,
+                })
+            }
+            None => Names::default(),
+        };
+        let Some(servers) = self.manager.as_ref().map(Manager::server_content) else {
+            return names;
+        };
+        let folder = self.known.as_ref().map(|(folder, _)| folder.clone());
+        names.with_resources(move |server, uri| servers.resource(folder.as_deref(), server, uri))
     }
 
     /// The person types this behind an `@`, or nothing any more. They do it in this chat, which works in
@@ -161,17 +179,23 @@ impl MentionSources {
     ) -> Option<Output> {
         self.given_up.store(true, Ordering::Relaxed);
         self.gathered = None;
-        let query = query?;
+        let Some(query) = query else {
+            self.silent.clear();
+            return None;
+        };
         let given_up = Arc::<AtomicBool>::default();
         self.given_up = Arc::clone(&given_up);
         // The files of another chat's project are none of this one's.
-        let folder = self.folder.clone().filter(|folder| project == Some(folder));
+        let folder = self.known.as_ref().map(|(folder, _)| folder.clone());
+        let folder = folder.filter(|folder| project == Some(folder));
         let mut gathered = Gathered::new(query.clone(), fid.cloned(), folder);
         if let Some(manager) = &self.manager {
             gathered =
                 gathered.with_secrets(manager.settings().current().permissions.secrets.clone());
+            gathered = gathered.with_servers(manager.server_content().known(project));
         }
-        let is_name = !gathered.is_address();
+        self.ask_server(gathered.server(), project);
+        let is_name = !gathered.is_address() && gathered.server().is_none();
         let finder = self.finder.clone();
         let finder = finder.filter(|_| is_name && gathered.has_project());
         let manager = self.manager.clone().filter(|_| is_name);
@@ -205,6 +229,19 @@ impl MentionSources {
         match msg {
             Msg::Found(query, found) => self.gather(&query, |gathered| gathered.add_found(found)),
             Msg::Chats(query, chats) => self.gather(&query, |gathered| gathered.add_chats(chats)),
+            Msg::Asked { server, result: Ok(offer) } => {
+                self.asking.remove(&server);
+                let gathered = self.gathered.as_mut();
+                let gathered =
+                    gathered.filter(|it| it.server().is_some_and(|it| it.server == server))?;
+                gathered.add_server(offer);
+                suggestions(gathered)
+            }
+            Msg::Asked { server, result: Err(error) } => {
+                self.asking.remove(&server);
+                self.silent.insert(server);
+                Some(Output::Failed(error))
+            }
             // Nobody waits for it any more, so nothing is said about it.
             Msg::Page { url, result } => {
                 self.pages.remove(&url).map(|_| Output::Page { url, result })
@@ -232,6 +269,21 @@ impl MentionSources {
                 }
             });
         }
+    }
+
+    /// Asks the server that is named what it has, if that is not known: it may have to be started for that.
+    fn ask_server(&mut self, offer: Option<&ServerOffer>, project: Option<&Path>) {
+        let unasked = offer.filter(|offer| offer.resources.is_none());
+        let (Some(offer), Some(manager)) = (unasked, self.manager.clone()) else { return };
+        let server = offer.server.clone();
+        if self.silent.contains(&server) || !self.asking.insert(server.clone()) {
+            return;
+        }
+        let project = project.map(Path::to_owned);
+        self.handle.spawn(async move {
+            let result = manager.server_content().ask(project.as_deref(), &server).await;
+            Msg::Asked { server, result }
+        });
     }
 
     fn gather(&mut self, query: &str, add: impl FnOnce(&mut Gathered)) -> Option<Output> {

@@ -186,6 +186,11 @@ impl ChatWidget {
         else {
             return;
         };
+        // It would go out without the text of its command.
+        if let Some(words) = self.look_up(&content.text) {
+            self.conversation.edits().failed(message);
+            return self.handle.output(Output::Note(words));
+        }
         if self.shown.is_busy() {
             // The reply to the earlier version is stopped for it.
             self.escape_key.forget();

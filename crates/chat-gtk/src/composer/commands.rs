@@ -6,7 +6,7 @@ use gtk::glib;
 use relm4::gtk::prelude::*;
 
 use super::suggestions::{Choice, Suggestion};
-use super::{Composer, Inner};
+use super::{Composer, Inner, Output};
 use crate::letters::plain;
 
 /// More than a list shows: typing a letter narrows it down.
@@ -16,8 +16,36 @@ impl Composer {
     /// Suggests these commands.
     pub(crate) fn set_commands(&self, commands: SlashCommands) {
         self.inner.commands.replace(commands);
-        let query = self.inner.typed_command.take();
-        self.inner.look_for_command(query);
+        let query = self.inner.typed_command.borrow().clone();
+        if let Some(query) = query {
+            self.inner.list_commands(&query);
+        }
+    }
+
+    /// Puts a command with its arguments at the start of the message: in place of this text, if it stands there, or
+    /// else of the command that is typed there.
+    pub(crate) fn write_command(&self, typed: &str, line: &str) {
+        let inner = &self.inner;
+        let text = inner.content_text();
+        let typed = if !typed.is_empty() && text.starts_with(typed) {
+            typed.len()
+        } else if text.starts_with('/') {
+            text.find(char::is_whitespace).unwrap_or(text.len())
+        } else {
+            0
+        };
+        let space = if text[typed..].starts_with(char::is_whitespace) { "" } else { " " };
+        let buffer = inner.text.buffer();
+        let (mut start, mut end) =
+            (buffer.start_iter(), buffer.iter_at_offset(text[..typed].chars().count() as i32));
+        inner.putting_in.set(true);
+        buffer.begin_user_action();
+        buffer.delete(&mut start, &mut end);
+        buffer.insert(&mut start, &format!("{line}{space}"));
+        buffer.place_cursor(&start);
+        buffer.end_user_action();
+        inner.putting_in.set(false);
+        inner.text.grab_focus();
     }
 
     /// Shows all commands, as if the user typed a slash into the empty message.
@@ -37,8 +65,7 @@ impl Inner {
         let cursor = buffer.iter_at_mark(&buffer.get_insert());
         let before = buffer.text(&buffer.start_iter(), &cursor, false);
         let query = before.strip_prefix('/')?;
-        let is_name = |c: char| matches!(c, 'a'..='z' | '0'..='9' | '-' | '_');
-        query.chars().all(is_name).then(|| query.to_owned())
+        self.commands.borrow().may_begin(query).then(|| query.to_owned())
     }
 
     /// Suggests commands for what is typed; none closes the list.
@@ -47,19 +74,34 @@ impl Inner {
         if before == query {
             return;
         }
+        self.tell(Output::LookForCommand(query.clone()));
         let Some(list) = self.suggestions.borrow().clone() else { return };
         let Some(query) = query else {
             list.hide();
             return;
         };
         list.begin(before.is_none());
+        self.list_commands(&query);
+    }
+
+    fn list_commands(&self, query: &str) {
+        let Some(list) = self.suggestions.borrow().clone() else { return };
         let (suggestions, best) = {
             let commands = self.commands.borrow();
-            let (found, best) = commands.matching(&query);
+            let (found, best) = commands.matching(query);
             (found.into_iter().take(MOST).map(suggestion).collect::<Vec<_>>(), best)
         };
         let place = self.place_of(&self.text.buffer().start_iter());
         list.show(suggestions, best.min(MOST) as i32, &place, self.root.width());
+    }
+
+    /// Has the arguments of a prompt asked for, or its name written, so that they can be typed.
+    pub(super) fn take_prompt(&self, name: &str, to_write_on: bool) {
+        if to_write_on {
+            self.take_command(name, true, true);
+        } else {
+            self.tell(Output::AskArguments(name.to_owned()));
+        }
     }
 
     /// Writes the command that was chosen, or sends it: if it waits for no arguments, or its whole name was typed.
@@ -107,6 +149,14 @@ fn suggestion(command: &SlashCommand) -> Suggestion {
         CommandKind::BuiltIn(_) => ("utilities-terminal-symbolic", gettext("Commands")),
         CommandKind::File(_) => ("text-x-generic-symbolic", gettext("Commands")),
         CommandKind::Skill(_) => ("starred-symbolic", gettext("Skills")),
+        CommandKind::Prompt(_) | CommandKind::Server => {
+            ("network-server-symbolic", gettext("Prompts"))
+        }
+    };
+    let choice = match kind {
+        CommandKind::Server => Choice::Begin(format!("/{name}")),
+        CommandKind::Prompt(_) if command.waits_for_arguments() => Choice::Prompt(name.clone()),
+        _ => Choice::Command { name: name.clone(), waits: command.waits_for_arguments() },
     };
     let (arguments, description) = (plain(arguments), plain(description));
     let escaped = |text: &str| glib::markup_escape_text(text).to_string();
@@ -124,7 +174,7 @@ fn suggestion(command: &SlashCommand) -> Suggestion {
         detail: escaped(&description),
         description: if description.is_empty() { whole } else { format!("{whole}: {description}") },
         section: Some(section),
-        choice: Choice::Command { name: name.clone(), waits: command.waits_for_arguments() },
+        choice,
     }
 }
 
@@ -132,10 +182,12 @@ fn suggestion(command: &SlashCommand) -> Suggestion {
 mod tests {
     use std::cell::RefCell;
     use std::rc::Rc;
+    use std::sync::Arc;
 
+    use chat_core::tool::{PromptArgument, PromptEntry, ServerOffer};
     use gtk::gdk;
 
-    use super::super::{Output, Written};
+    use super::super::Written;
     use super::*;
 
     struct Seen {
@@ -213,6 +265,35 @@ mod tests {
         assert_eq!((seen.text().as_str(), seen.sent()), ("/model a/b", None));
         seen.types("x ");
         assert_eq!(seen.text(), "/model x a/b");
+    }
+
+    #[gtk::test]
+    fn a_prompt_is_chosen_and_its_values_are_asked_for() {
+        let seen = Seen::new();
+        let argument = PromptArgument { name: "code".to_owned(), ..PromptArgument::default() };
+        let prompt = PromptEntry {
+            name: "review".to_owned(),
+            arguments: vec![argument],
+            ..PromptEntry::default()
+        };
+        let offer = |prompts| ServerOffer { server: "wiki".to_owned(), prompts, resources: None };
+        let with = |prompts| SlashCommands::default().with_servers(&[Arc::new(offer(prompts))]);
+        seen.composer.set_commands(with(None));
+        seen.types("/wik");
+        assert!(seen.presses(gdk::Key::Return));
+        assert_eq!(seen.text(), "/wiki:");
+        let asked = Output::LookForCommand(Some("wiki:".to_owned()));
+        assert!(seen.told.borrow().contains(&asked), "{:?}", seen.told);
+        // The answer comes late.
+        seen.composer.set_commands(with(Some(vec![prompt])));
+        assert!(seen.presses(gdk::Key::Return));
+        let asked = Output::AskArguments("wiki:review".to_owned());
+        assert_eq!(seen.told.borrow().last(), Some(&asked));
+        seen.composer.write_command("", "/wiki:review code=a");
+        seen.types("and b");
+        assert_eq!(seen.text(), "/wiki:review code=a and b");
+        seen.composer.write_command("/wiki:review code=a", "/wiki:review code=c");
+        assert_eq!((seen.text().as_str(), seen.sent()), ("/wiki:review code=c and b", None));
     }
 
     #[gtk::test]

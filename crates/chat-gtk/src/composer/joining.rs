@@ -19,6 +19,10 @@ impl Pin {
                 Pinned::Mention(Mention::Page { url, .. }),
                 Pinned::Mention(Mention::Page { url: other, .. }),
             ) => url == other,
+            (
+                Pinned::Mention(Mention::Resource { server, uri, .. }),
+                Pinned::Mention(Mention::Resource { server: other, uri: of_other, .. }),
+            ) => server == other && uri == of_other,
             (this, other) => this == other,
         }
     }

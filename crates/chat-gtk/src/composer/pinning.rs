@@ -6,20 +6,17 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use chat_core::message::{AtWord, AtWords, Mention, at_words};
-use chat_presentation::words::fill;
-use gettextrs::gettext;
 use gtk::gdk;
 use relm4::gtk::prelude::*;
 
 use super::at::{LONGEST, mention_query};
-use super::chips::{Along, Chip, ChipAction};
+use super::chips::{Along, ChipAction};
+use super::pin_chip::chip;
 use super::plain_words::PlainWords;
 use super::suggestions::{Choice, Suggestion, Suggestions, SuggestionsOutput};
 use super::written::{Pin, Pinned, Written, all_places, places, words};
 use super::{Inner, Names, Output};
-
-/// How much of a pasted text its tooltip shows, in bytes.
-const GLIMPSE: usize = 400;
+use crate::letters::plain;
 
 impl Inner {
     pub(super) fn connect_chips(self: &Rc<Self>) {
@@ -45,6 +42,12 @@ impl Inner {
                     choice: Choice::Command { name, waits },
                     to_write_on,
                 } => inner.take_command(&name, waits, to_write_on),
+                SuggestionsOutput::Picked { choice: Choice::Prompt(name), to_write_on } => {
+                    inner.take_prompt(&name, to_write_on);
+                }
+                SuggestionsOutput::Picked { choice: Choice::Begin(word), .. } => {
+                    inner.take_begun(&word);
+                }
                 SuggestionsOutput::NotNeeded(key) => inner.press(key),
             }
         });
@@ -187,6 +190,23 @@ impl Inner {
         self.text.grab_focus();
     }
 
+    /// Puts the beginning of a name in place of what is typed, so that the rest can be chosen or typed.
+    fn take_begun(&self, word: &str) {
+        let buffer = self.text.buffer();
+        let (before, cursor) = self.before_cursor();
+        let (mut start, mut end) = (cursor, cursor);
+        if word.starts_with('/') {
+            start = buffer.start_iter();
+        } else if let Some((length, _)) = mention_query(&before) {
+            start.backward_chars(length as i32);
+        }
+        buffer.begin_user_action();
+        buffer.delete(&mut start, &mut end);
+        buffer.insert(&mut start, word);
+        buffer.end_user_action();
+        self.text.grab_focus();
+    }
+
     /// A word for a new pin that stands for nothing else yet.
     fn free_word(&self, pin: &Pin) -> String {
         let wanted = pin.word.clone().unwrap_or_else(|| format!("@{}", pin.label));
@@ -230,7 +250,10 @@ impl Inner {
             found.into_iter().filter(|word| is_whole(&word.range))
         {
             let word = &text[place];
-            let label = word[1..].trim_matches('"').to_owned();
+            let label = match &mention {
+                Mention::Resource { title, .. } if !title.is_empty() => plain(title),
+                _ => word[1..].trim_matches('"').to_owned(),
+            };
             let pin = Pin { label, word: Some(word.to_owned()), what: Pinned::Mention(mention) };
             if !live.iter().any(|other| other.word == pin.word) {
                 live.push(Arc::new(pin));
@@ -242,8 +265,10 @@ impl Inner {
     /// The names in a text that are neither pins nor plain words.
     fn typed(&self, text: &str, pins: &[Arc<Pin>], plain: &PlainWords) -> AtWords {
         let names = self.names.borrow();
-        let Some(Names { folder, target }) = &*names else { return AtWords::default() };
-        let mut typed = at_words(text, folder, target);
+        let Some(Names { folder, target, resource }) = &*names else {
+            return AtWords::default();
+        };
+        let mut typed = at_words(text, folder.as_deref(), target, resource);
         let words: Vec<_> = pins.iter().filter_map(|pin| pin.word.as_deref()).collect();
         let taken: Vec<usize> =
             words.iter().flat_map(|word| all_places(text, word, &words)).collect();
@@ -361,58 +386,5 @@ impl Inner {
         let read = self.read.borrow();
         chips.extend(read.live.iter().enumerate().map(|(at, pin)| chip(at, pin)));
         self.chips.show(chips);
-    }
-}
-
-fn chip(at: usize, pin: &Pin) -> Chip {
-    let (icon, tooltip) = match &pin.what {
-        Pinned::Text(text) => {
-            let glimpse = &text[..text.floor_char_boundary(GLIMPSE)];
-            let more = if glimpse.len() < text.len() { "…" } else { "" };
-            ("edit-paste-symbolic", format!("{}{more}", glimpse.trim_end()))
-        }
-        _ if pin.is_picture() => ("image-x-generic-symbolic", pin.label.clone()),
-        Pinned::Picture(_) | Pinned::Attached(_) | Pinned::Unread(_) => {
-            ("text-x-generic-symbolic", pin.label.clone())
-        }
-        Pinned::Mention(mention) => (icon(mention), tooltip(mention)),
-    };
-    let act = matches!(pin.what, Pinned::Text(_)).then(|| gettext("Add to Message"));
-    Chip {
-        along: Along::Pin(at),
-        icon,
-        thumbnail: pin.thumbnail().cloned(),
-        is_coming: pin.awaited().is_some() || matches!(pin.what, Pinned::Unread(_)),
-        act,
-        label: pin.label.clone(),
-        detail: pin.detail(),
-        tooltip,
-    }
-}
-
-/// The icon of a mention.
-pub(crate) fn icon(mention: &Mention) -> &'static str {
-    match mention {
-        Mention::File { .. } => "text-x-generic-symbolic",
-        Mention::Folder { .. } => "folder-symbolic",
-        Mention::Symbol { .. } => "natter-symbol-symbolic",
-        Mention::Chat { .. } => "chat-message-new-symbolic",
-        Mention::Diff => "document-edit-symbolic",
-        Mention::Page { .. } => "web-browser-symbolic",
-    }
-}
-
-fn tooltip(mention: &Mention) -> String {
-    match mention {
-        Mention::File { path, .. } | Mention::Folder { path } => path.display().to_string(),
-        Mention::Symbol { path, lines: (from, to), .. } => {
-            format!("{}:{from}–{to}", path.display())
-        }
-        Mention::Chat { .. } => gettext("Attached: the messages in this chat"),
-        Mention::Diff => gettext("Attached: changes since the last commit"),
-        Mention::Page { url, text } if text.is_empty() => {
-            fill(&gettext("Fetching {url}…"), &[("url", url)])
-        }
-        Mention::Page { url, .. } => url.clone(),
     }
 }

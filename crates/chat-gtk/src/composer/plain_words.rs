@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::Path;
 
-use chat_core::message::at_words;
+use chat_core::message::{AtResource, at_words};
 
 /// Words that begin with an `@` but are plain text. They are identified by their spelling, so that
 /// they stay plain when the text around them is moved, undone or kept as a draft.
@@ -13,7 +13,8 @@ pub(crate) struct PlainWords(BTreeSet<String>);
 impl PlainWords {
     /// All words of a text.
     pub(crate) fn of(text: &str) -> Self {
-        let words = at_words(text, Path::new(""), |_| None);
+        let unlisted = |_: &str, _: &str| Some(AtResource::Unlisted);
+        let words = at_words(text, Some(Path::new("")), |_| None, unlisted);
         let places = words.mentions.into_iter().map(|word| word.range).chain(words.unknown);
         Self(places.map(|place| text[place].to_owned()).collect())
     }
@@ -55,5 +56,7 @@ mod tests {
         let plain = PlainWords::of(text);
         let words: Vec<_> = plain.iter().collect();
         assert_eq!(words, ["@\"my notes.txt\"", "@../", "@a.rs", "@src/", "@types/node"]);
+        let plain = PlainWords::of("see @wiki:note://today.");
+        assert!(plain.has("@wiki:note://today"), "{plain:?}");
     }
 }

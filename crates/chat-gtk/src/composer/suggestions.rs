@@ -42,6 +42,10 @@ pub(crate) enum Choice {
         /// Whether arguments are typed before it is sent.
         waits: bool,
     },
+    /// A prompt of a server that takes arguments, by its name.
+    Prompt(String),
+    /// The beginning of a name, with its `@` or `/`: the rest is chosen or typed next.
+    Begin(String),
 }
 
 /// Messages of the list.

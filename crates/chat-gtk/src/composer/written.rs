@@ -10,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 use super::attached::{Attached, Unread};
 use super::plain_words::PlainWords;
+use crate::letters::plain;
 
 /// How many things of one name get numbered words when a message is edited again.
 const NUMBERED: usize = 99;
@@ -110,7 +111,10 @@ impl Written {
             let label = name(&mention);
             // Mentions come in the order of their words: of several with one name, the first is
             // meant.
-            let wanted = format!("@{label}");
+            let wanted = match &mention {
+                Mention::Resource { server, uri, .. } => resource_word(server, uri),
+                _ => format!("@{label}"),
+            };
             let free: Vec<_> =
                 words(&wanted, NUMBERED).filter(|word| !taken.contains(word)).collect();
             let places = places(&text, &free.iter().map(String::as_str).collect::<Vec<_>>());
@@ -125,6 +129,12 @@ impl Written {
         plain.add_but(PlainWords::of(&text), &meant);
         Self { text, pins: pins.into_iter().map(Arc::new).collect(), plain }
     }
+}
+
+/// The word of a resource of a server, as it is typed.
+pub(crate) fn resource_word(server: &str, uri: &str) -> String {
+    let name = plain(&format!("{server}:{uri}"));
+    if name.contains(char::is_whitespace) { format!("@\"{name}\"") } else { format!("@{name}") }
 }
 
 /// The words for things of one name: the name, and then numbered ones, up to this number.
@@ -284,6 +294,24 @@ mod tests {
             Content { attachments: vec![Attachment::Command(command)], ..Content::text("/fix 12") };
         let written = Written::of(said, Vec::new(), |_| String::new());
         assert_eq!(written, Written::text("/fix 12"));
+    }
+
+    #[test]
+    fn a_resource_that_was_read_comes_back_with_its_word() {
+        let mention = |text: Option<&str>| Mention::Resource {
+            server: "wiki".to_owned(),
+            uri: "note://a".to_owned(),
+            title: "A note".to_owned(),
+            text: text.map(str::to_owned),
+        };
+        let said = Content::text("see @wiki:note://a.");
+        let written =
+            Written::of(said.clone(), vec![mention(Some("text"))], |_| "A note".to_owned());
+        let pin = &written.pins[0];
+        assert_eq!((pin.label.as_str(), pin.word.as_deref()), ("A note", Some("@wiki:note://a")));
+        assert!(pin.is_of(&Pinned::Mention(mention(None))), "it is the same one");
+        assert_eq!(written.content(), (said, vec![mention(Some("text"))]));
+        assert_eq!(resource_word("wiki", "a b"), "@\"wiki:a b\"");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use rmcp::service::PeerRequestOptions;
 use serde_json::Value;
 use tokio_util::sync::CancellationToken;
 
-use super::{CLOSE, Client, Fault, Progress};
+use super::{Asked, CLOSE, Client, Fault, Progress};
 
 /// However much a call reports that it goes on, it ends after so many times its limit.
 const LONGEST_CALL: u32 = 10;
@@ -28,8 +28,8 @@ pub enum Answer {
 }
 
 impl Client {
-    /// Calls a tool. `limit` is how long it may take without a sign of life; `progress` hears of these. The call is
-    /// cancelled with `cancel`, and when the future is dropped.
+    /// Calls a tool. `limit` is how long it may take without a sign of life; `progress` hears of these, and `asked`
+    /// answers what a server of the older revision asks meanwhile. The call is cancelled with `cancel`, and when the future is dropped.
     ///
     /// # Errors
     /// Why there is no answer.
@@ -39,7 +39,9 @@ impl Client {
         limit: Duration,
         cancel: &CancellationToken,
         progress: impl Fn(Progress) + Send + Sync + 'static,
+        asked: Arc<dyn Asked>,
     ) -> Result<Answer, Fault> {
+        let _answering = self.asking.begin(asked);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(call));
         let options = PeerRequestOptions::with_timeout(limit)
             .reset_timeout_on_progress()

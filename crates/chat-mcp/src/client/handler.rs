@@ -3,11 +3,13 @@
 use std::sync::Arc;
 
 use rmcp::model::{
-    ClientCapabilities, ClientConfig, Implementation, ProgressNotificationParam,
+    ClientCapabilities, ClientConfig, ElicitRequestParams, ElicitResult, ElicitationAction, ElicitationCapability, ErrorData,
+    FormElicitationCapability, Implementation, ProgressNotificationParam,
 };
-use rmcp::service::NotificationContext;
+use rmcp::service::{NotificationContext, RequestContext};
 use rmcp::{ClientHandler, RoleClient};
 
+use super::asking::AskBook;
 use super::progress::ProgressBook;
 
 /// Told what a server says by itself. Must return at once.
@@ -21,11 +23,12 @@ pub trait ServerNews: Send + Sync + 'static {
 pub(super) struct Handler {
     news: Arc<dyn ServerNews>,
     progress: ProgressBook,
+    asking: AskBook,
 }
 
 impl Handler {
-    pub(super) fn new(news: Arc<dyn ServerNews>, progress: ProgressBook) -> Self {
-        Self { news, progress }
+    pub(super) fn new(news: Arc<dyn ServerNews>, progress: ProgressBook, asking: AskBook) -> Self {
+        Self { news, progress, asking }
     }
 }
 
@@ -38,7 +41,22 @@ impl std::fmt::Debug for Handler {
 impl ClientHandler for Handler {
     fn get_info(&self) -> ClientConfig {
         let natter = Implementation::new("natter", env!("CARGO_PKG_VERSION"));
-        ClientConfig::new(ClientCapabilities::default(), natter)
+        let mut can = ClientCapabilities::default();
+        let form = FormElicitationCapability::default();
+        can.elicitation = Some(ElicitationCapability::new().with_form(form));
+        ClientConfig::new(can, natter)
+    }
+
+    async fn create_elicitation(
+        &self,
+        question: ElicitRequestParams,
+        request: RequestContext<RoleClient>,
+    ) -> Result<ElicitResult, ErrorData> {
+        let cancelled = ElicitResult::new(ElicitationAction::Cancel);
+        tokio::select! {
+            answer = self.asking.ask(&question) => Ok(answer),
+            () = request.ct.cancelled() => Ok(cancelled),
+        }
     }
 
     async fn on_progress(

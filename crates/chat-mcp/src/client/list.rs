@@ -34,8 +34,7 @@ impl Client {
         let mut cursor = None;
         for _ in 0..MOST_PAGES {
             let params = PaginatedRequestParams::default().with_cursor(cursor);
-            let mut request = ListToolsRequest::default();
-            request.params = Some(params);
+            let request = ListToolsRequest::with_param(params);
             let asking = self.peer().send_request(ClientRequest::ListToolsRequest(request));
             let answer = tokio::time::timeout(LIST, asking).await.map_err(|_| Fault::TimedOut)?;
             cursor = match answer.map_err(|error| self.fault(&error))? {

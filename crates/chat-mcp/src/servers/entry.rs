@@ -4,6 +4,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
+use chat_core::tool::ServerOffer;
 
 use super::{Inner, START, ServerKey, ServerStatus, cache, file_name, status};
 use crate::client::{Client, Fault, ToolList};
@@ -27,6 +28,8 @@ pub(super) struct Entry {
     /// The list from which the tools were made, and the tools.
     offer: Mutex<Option<(Arc<ToolList>, Arc<Offer>)>>,
     called: Arc<dyn Called>,
+    /// What it has for the user, as far as it was asked.
+    for_user: Mutex<Arc<ServerOffer>>,
 }
 
 impl Entry {
@@ -61,6 +64,10 @@ impl Entry {
                     limit,
                     approved,
                 }),
+                for_user: Mutex::new(Arc::new(ServerOffer {
+                    server: key.name.clone(),
+                    ..ServerOffer::default()
+                })),
                 prefix: prefix.to_owned(),
                 cached: OnceLock::new(),
                 offer: Mutex::default(),
@@ -109,6 +116,15 @@ impl Entry {
         ));
         *known = Some((list, Arc::clone(&offer)));
         Some(offer)
+    }
+
+    /// What it has for the user, as far as it was asked.
+    pub(super) fn for_user(&self) -> Arc<ServerOffer> {
+        Arc::clone(&self.for_user.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    pub(super) fn set_for_user(&self, offer: Arc<ServerOffer>) {
+        *self.for_user.lock().unwrap_or_else(PoisonError::into_inner) = offer;
     }
 
     pub(super) fn status(&self) -> ServerStatus {

@@ -4,15 +4,18 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chat_core::message::Preview;
+use chat_core::message::{FormAnswer, Preview};
 use chat_core::tool::{Denied, Tool, ToolContext, ToolFailure, ToolInfo, ToolOutput};
 use chat_permission::Request;
-use rmcp::model::CallToolRequestParams;
+use rmcp::model::{
+    CallToolRequestParams, ElicitRequestParams, ElicitResult, InputRequest, InputResponses,
+};
 use serde_json::{Map, Value};
 
 use super::{Approved, Definition, result};
-use crate::client::{Answer, Client, Fault, Progress};
+use crate::client::{Answer, Asked, Client, Fault, Progress};
 use crate::connection::StartFault;
+use crate::form::{self, form};
 use crate::transport::CutOff;
 
 /// So many times a server may ask something before it gives a result.
@@ -124,23 +127,59 @@ impl Tool for ServerTool {
         if let Err(error) = called.approved().remember(server, tool, &now.digest).await {
             tracing::warn!(%error, "how an allowed tool is described is not stored");
         }
-        let call = CallToolRequestParams::new(tool.clone()).with_arguments(arguments);
+        let mut call = CallToolRequestParams::new(tool.clone()).with_arguments(arguments);
         let host = Arc::clone(&context.host);
         let progress = move |progress: Progress| host.on_output(&shown(&progress), 0);
+        let asked = Arc::new(ByUser { server: server.to_owned(), context: context.clone() });
         for _ in 0..ROUNDS {
-            let answer = client.call(call.clone(), called.limit(), &context.cancel, progress.clone());
-            let answer = answer.await.map_err(|fault| {
-                ToolFailure::new(format!("The server {server} did not do it: {}.", self.words(&fault)))
-            })?;
-            return match answer {
-                Answer::Result(found) => result::output(*found, &context),
-                Answer::Odd(value) => result::odd(value, &context),
-                Answer::Asks(_) => Err(ToolFailure::new(format!(
-                    "The server {server} asked something that cannot be answered here."
-                ))),
+            let answer = client
+                .call(call.clone(), called.limit(), &context.cancel, progress.clone(), Arc::clone(&asked) as _)
+                .await
+                .map_err(|fault| {
+                    let why = self.words(&fault);
+                    ToolFailure::new(format!("The server {server} did not do it: {why}."))
+                })?;
+            let asks = match answer {
+                Answer::Result(found) => return result::output(*found, &context),
+                Answer::Odd(value) => return result::odd(value, &context),
+                Answer::Asks(asks) => *asks,
             };
+            let mut answers = InputResponses::new();
+            for (key, question) in asks.input_requests.unwrap_or_default() {
+                let InputRequest::Elicitation(question) = question else {
+                    return Err(ToolFailure::new(format!(
+                        "The server {server} asked for something other than an answer of the user's."
+                    )));
+                };
+                let answer = asked.ask(&question.params).await;
+                answers.insert(key, serde_json::to_value(answer).unwrap_or_default());
+            }
+            if context.cancel.is_cancelled() {
+                return Err(Denied::Stopped.into());
+            }
+            call.input_responses = (!answers.is_empty()).then_some(answers);
+            call.request_state = asks.request_state;
         }
         Err(ToolFailure::new(format!("The server {server} asked again and again, and was given up.")))
+    }
+}
+
+/// Has the user answer what a server asks during a call.
+struct ByUser {
+    server: String,
+    context: ToolContext,
+}
+
+#[async_trait]
+impl Asked for ByUser {
+    async fn ask(&self, question: &ElicitRequestParams) -> ElicitResult {
+        match form(&self.server, question) {
+            None => form::result(&FormAnswer::Declined),
+            Some(form) => match self.context.fill(form).await {
+                Ok(answer) => form::result(&answer),
+                Err(_) => form::cancelled(),
+            },
+        }
     }
 }
 

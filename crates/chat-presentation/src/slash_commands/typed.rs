@@ -39,10 +39,10 @@ impl SlashCommands {
         let Some(rest) = text.strip_prefix('/') else { return Typed::Message(text.into()) };
         // `//tmp` is a message that begins with one slash, while `// fix this` stays as it is.
         if let Some(escaped) = rest.strip_prefix('/') {
-            let is_word = command_word(escaped).is_some();
+            let is_word = command_word(escaped).or_else(|| self.server_word(escaped)).is_some();
             return Typed::Message(if is_word { rest } else { text }.into());
         }
-        let Some((name, arguments)) = command_word(rest) else {
+        let Some((name, arguments)) = command_word(rest).or_else(|| self.server_word(rest)) else {
             return Typed::Message(text.into());
         };
         match self.named(name).map(|command| (&command.kind, command)) {
@@ -53,6 +53,7 @@ impl SlashCommands {
                     Typed::Unexpected(*built_in)
                 }
             }
+            Some((CommandKind::Server, _)) => Typed::Unknown(name, None),
             Some((_, command)) => Typed::Command(command, arguments),
             None if name.starts_with(|c: char| c.is_ascii_digit()) => Typed::Message(text.into()),
             None => match unusable_command(name, &self.definitions) {

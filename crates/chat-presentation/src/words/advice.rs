@@ -144,6 +144,7 @@ pub fn advice(error: &Error) -> Advice {
         | Kind::AgentAtWork { .. }
         | Kind::SkillUnreadable { .. }
         | Kind::PageNotFetched { .. }
+        | Kind::ServerContext { .. }
         | Kind::NameTaken { .. }
         | Kind::RepositoryNotFound { .. }
         | Kind::RepositoryClosed { .. }

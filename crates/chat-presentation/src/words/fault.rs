@@ -11,7 +11,7 @@ use chat_core::models::CONNECTION;
 use gettextrs::{gettext, ngettext};
 
 use super::model::is_engine_name;
-use super::{attachment, fill, grouped, page, seconds, worktree};
+use super::{attachment, fill, grouped, page, seconds, server_content, worktree};
 use abilities::{too_long, unsupported};
 use repair::repaired;
 
@@ -331,6 +331,7 @@ pub fn sentence(error: &Error) -> String {
         Kind::ImportFile { path, fault } => in_file(path, &import::file(*fault)),
         Kind::ImportChat { fault } => import::chat(*fault),
         Kind::PageNotFetched { url, why } => page::fault(url, why),
+        Kind::ServerContext { failure } => server_content::fault(failure),
         Kind::ConnectionMissing { name } => fill(
             &gettext(
                 "There is no connection named “{name}”. Choose another model, or add the connection again.",

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use chat_core::error::{
     AttachmentFault, BrokenAgent, BudgetLimit, ChatImportFault, Error, Feature, FileFault,
-    ImportFault, Kind, MissingMessages, NoAgent, NoReview, PageFault, WorktreeFault,
+    ImportFault, Kind, MissingMessages, NoAgent, NoReview, PageFault, ServerFailure, ServerFault,
+    ServerItem, WorktreeFault,
 };
 
 use super::{advice, sentence};
@@ -14,6 +15,9 @@ use super::{advice, sentence};
 fn all_kinds() -> Vec<Kind> {
     let path = || PathBuf::from("/home/ada/.config/natter/config.toml");
     let name = || "code-assistant".to_owned();
+    let of_server = |item, why| Kind::ServerContext {
+        failure: Box::new(ServerFailure { server: name(), item, why }),
+    };
     let attached = |fault| Kind::Attachment { name: "thesis.pdf".to_owned(), fault };
     vec![
         Kind::Unreachable,
@@ -119,6 +123,17 @@ fn all_kinds() -> Vec<Kind> {
         Kind::ReviewFailed,
         Kind::NothingChanged,
         Kind::PageNotFetched { url: name(), why: PageFault::NoText },
+        of_server(ServerItem::List, ServerFault::Unknown),
+        of_server(ServerItem::List, ServerFault::SignIn),
+        of_server(ServerItem::Resource("note://a".to_owned()), ServerFault::Empty),
+        of_server(
+            ServerItem::Resource("note://a".to_owned()),
+            ServerFault::Refused { message: "No such note.".to_owned() },
+        ),
+        of_server(
+            ServerItem::Prompt("review".to_owned()),
+            ServerFault::ArgumentMissing { argument: "code".to_owned() },
+        ),
         Kind::ConnectionMissing { name: name() },
         Kind::NoModel,
         Kind::NothingToSend,
@@ -272,6 +287,7 @@ fn place(kind: &Kind) -> usize {
         Kind::ImportFile { .. } => 83,
         Kind::ImportChat { .. } => 84,
         Kind::FormMismatch => 85,
+        Kind::ServerContext { .. } => 86,
     }
 }
 

@@ -16,7 +16,7 @@ use chat_core::message::{
     Part, Role, Todo, ToolResult, Usage,
 };
 use chat_core::settings::{Connection, ConnectionKind, Folders, KeySource};
-use chat_core::tool::Registry;
+use chat_core::tool::{Registry, ToolServices};
 use chat_testkit::server::{Gate, PATIENCE, Script, Server};
 use tempfile::TempDir;
 
@@ -93,9 +93,22 @@ impl World {
         tools: Registry,
     ) -> Self {
         let world = Self::start_with(Arc::new(TempDir::new().unwrap()), timeouts, tools).await;
+        world.connected(server, kind).await
+    }
+
+    /// An engine with these services for the user.
+    pub async fn with_services(server: &Server, services: ToolServices) -> Self {
+        let folder = Arc::new(TempDir::new().unwrap());
+        let folders = Folders::below(folder.path());
+        let options = StartOptions { timeouts: timeouts(), services, ..StartOptions::new(folders) };
+        let manager = Manager::start(options).await.unwrap();
+        let events = Mirror::new(manager.subscribe());
+        Self { manager, events, folder }.connected(server, ConnectionKind::Ollama).await
+    }
+
+    async fn connected(self, server: &Server, kind: ConnectionKind) -> Self {
         let connection = connection(server, kind);
-        world
-            .manager
+        self.manager
             .settings()
             .change(move |settings| {
                 settings.connections.push(connection);
@@ -104,7 +117,7 @@ impl World {
             })
             .await
             .unwrap();
-        world
+        self
     }
 
     /// An engine in this folder, as another start of the program makes it.

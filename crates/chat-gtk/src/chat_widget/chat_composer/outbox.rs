@@ -78,6 +78,11 @@ impl ChatComposer {
         self.outbox.waiting.pop_front()
     }
 
+    /// Whether something waits to be sent.
+    pub(in super::super) fn has_waiting(&self) -> bool {
+        !self.outbox.waiting.is_empty()
+    }
+
     /// What was taken to be sent cannot be sent yet.
     pub(in super::super) fn put_back(&mut self, outgoing: Outgoing) {
         self.outbox.waiting.push_front(outgoing);

@@ -17,7 +17,7 @@ impl Servers {
     fn entry_of(&self, project: Option<&Path>, server: &str) -> Result<Arc<Entry>, ServerFault> {
         let entries = self.lock().of_session(project);
         let found = entries.into_iter().find(|entry| entry.key().name == server);
-        found.ok_or(ServerFault::NotThere)
+        found.ok_or(ServerFault::Unknown)
     }
 
     /// A server that runs, and who speaks with it.
@@ -36,7 +36,7 @@ impl Servers {
 fn fault(why: StartFault) -> ServerFault {
     match why {
         StartFault::Client(fault) => fault.into(),
-        _ => ServerFault::NotThere,
+        _ => ServerFault::NotConnected,
     }
 }
 

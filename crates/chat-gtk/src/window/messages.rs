@@ -7,6 +7,7 @@ use chat_core::manager::Manager;
 use chat_core::message::{ApprovalId, Fid, ModelRef};
 use chat_core::worktree::Created;
 
+use super::deletions::Deleted;
 use super::files::Located;
 use super::keys::Action;
 use super::notifications::{Finished, Reply};
@@ -86,8 +87,8 @@ pub(crate) enum Input {
     Prefer(preferences::Page),
     /// Something failed.
     Failed(Error),
-    /// Restore these deleted chats.
-    Restore(Vec<Fid>),
+    /// Bring back what was deleted.
+    Restore(Deleted),
     /// A new title was typed for a chat.
     Retitle(Fid, String),
     /// Start the engine again after it failed to start.

@@ -210,13 +210,13 @@ impl SessionRequests {
         });
     }
 
-    /// Makes a new chat of all up to this message, under this title.
+    /// Makes a new chat of all up to this message, as a copy of one of this title.
     pub(super) fn fork(&self, fid: Fid, message: MessageId, title: Option<String>) {
         let Some(manager) = self.manager.clone() else { return };
         self.handle.spawn(async move {
             let result = manager.messages().fork(&fid, message).await;
             if let (Ok(copy), Some(title)) = (&result, title)
-                && let Err(error) = manager.sessions().rename(copy, &title).await
+                && let Err(error) = name_copy(&manager, copy, &title).await
             {
                 // It has the title of the first one then.
                 tracing::warn!(%error, "the new chat was not renamed");
@@ -427,4 +427,11 @@ impl SessionRequests {
             self.handle.run(Some(fid.clone()), work(manager, fid));
         }
     }
+}
+
+/// Names a chat as a copy of one of this title.
+async fn name_copy(manager: &Manager, copy: &Fid, original: &str) -> Result<()> {
+    let all = manager.sessions().list().await?;
+    let is_taken = |title: &str| all.iter().any(|other| other.title == title);
+    manager.sessions().rename(copy, &words::title_of_copy(original, is_taken)).await
 }

@@ -59,6 +59,37 @@ async fn control_z_undoes_deletions_of_messages_and_chats_in_one_order() -> Resu
 }
 
 #[tokio::test]
+async fn deleted_messages_come_back_from_the_trash_and_are_not_undone_again() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.window().await?;
+    window.begin(&["Apples"]).await?;
+    choose(&stage, &window, "Apples", "Delete From Here").await?;
+    window.find(named("2 messages deleted")).await?;
+    window.click(named("Chat List Menu")).await?;
+    window.click(containing("Trash")).await?;
+    window.click(named("Restore 2 messages of “Apples”")).await?;
+    window.find(containing("The trash is empty")).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Trash").role(Role::Frame)).await?;
+    window.shows("You said: Apples").await?;
+    window.gone(named("2 messages deleted")).await?;
+
+    choose(&stage, &window, "Apples", "Delete From Here").await?;
+    window.find(named("2 messages deleted")).await?;
+    window.click(named("Chat List Menu")).await?;
+    window.click(containing("Trash")).await?;
+    window.click(named("Empty…")).await?;
+    window.find(containing("2 messages will be gone")).await?;
+    window.click(named("Delete for Good")).await?;
+    window.find(containing("The trash is empty")).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Trash").role(Role::Frame)).await?;
+    window.keys(&["ctrl+z"]).await?;
+    window.find(containing("they were deleted for good")).await?;
+    window.close().await
+}
+
+#[tokio::test]
 async fn what_was_deleted_for_good_is_named_when_it_cannot_come_back() -> Result<()> {
     let stage = Stage::new().await?;
     let window = stage.window().await?;

@@ -172,6 +172,7 @@ impl Component for Window {
             }
             Input::Looked => self.list.emit(chat_list::Input::Regroup),
             Input::Show(fid) => self.show(Some(fid), view),
+            Input::MessagesBack(messages) => view.deletions.forget_messages(&messages),
             Input::Restore(Deleted::Chats(chats)) => {
                 for fid in chats {
                     self.list.emit(chat_list::Input::Restore(fid));

@@ -41,6 +41,11 @@ impl DeletedInChat {
         self.deleted.shown
     }
 
+    /// Whether they are these.
+    pub(crate) fn are(&self, messages: &DeletedMessages) -> bool {
+        self.deleted.messages.first() == messages.messages.first()
+    }
+
     pub(super) async fn restore(&self, manager: &Manager) -> Undeleted {
         let Err(error) = manager.messages().restore(&self.fid, self.deleted.clone()).await else {
             return Undeleted::Back;

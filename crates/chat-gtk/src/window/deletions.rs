@@ -7,7 +7,7 @@ use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use adw::prelude::*;
-use chat_core::message::Fid;
+use chat_core::message::{DeletedMessages, Fid};
 use chat_presentation::words;
 use edited_texts::EditedTexts;
 use gettextrs::{gettext, ngettext};
@@ -103,18 +103,20 @@ impl Deletions {
         self.add(Deleted::Messages(deleted), 0, &words, 0);
     }
 
-    /// A chat is there again, or never was deleted: there is nothing to undo.
+    /// A chat is there again: there is nothing to undo.
     pub(super) fn forget_chat(&self, fid: &Fid) {
-        let mut passed = Vec::new();
-        self.inner.steps.borrow_mut().retain_mut(|step| {
-            let Deleted::Chats(chats) = &mut step.deleted else { return true };
+        self.inner.retain(|deleted| {
+            let Deleted::Chats(chats) = deleted else { return true };
             chats.retain(|chat| chat != fid);
-            if chats.is_empty() {
-                passed.extend(step.toast.take());
-            }
             !chats.is_empty()
         });
-        passed.into_iter().for_each(|toast| self.inner.dismiss(toast));
+    }
+
+    /// Messages are there again: there is nothing to undo.
+    pub(super) fn forget_messages(&self, messages: &DeletedMessages) {
+        self.inner.retain(
+            |deleted| !matches!(deleted, Deleted::Messages(deleted) if deleted.are(messages)),
+        );
     }
 
     /// Adds a deletion, and offers to undo it for so many seconds; with none, until the toast is
@@ -218,6 +220,19 @@ impl Inner {
         if let Some(step) = steps.iter_mut().find(|step| step.number == number) {
             step.toast = None;
         }
+    }
+
+    /// Forgets deletions, and takes back what offers to undo them.
+    fn retain(&self, stays: impl Fn(&mut Deleted) -> bool) {
+        let mut passed = Vec::new();
+        self.steps.borrow_mut().retain_mut(|step| {
+            let stays = stays(&mut step.deleted);
+            if !stays {
+                passed.extend(step.toast.take());
+            }
+            stays
+        });
+        passed.into_iter().for_each(|toast| self.dismiss(toast));
     }
 
     /// Takes the chats that are offered right now, if they are what was deleted last, with the

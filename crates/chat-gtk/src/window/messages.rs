@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use chat_core::error::{Error, Result};
 use chat_core::manager::Manager;
-use chat_core::message::{ApprovalId, Fid, ModelRef};
+use chat_core::message::{ApprovalId, DeletedMessages, Fid, ModelRef};
 use chat_core::worktree::Created;
 
 use super::deletions::Deleted;
@@ -87,6 +87,8 @@ pub(crate) enum Input {
     Prefer(preferences::Page),
     /// Something failed.
     Failed(Error),
+    /// These messages are back.
+    MessagesBack(DeletedMessages),
     /// Bring back what was deleted.
     Restore(Deleted),
     /// A new title was typed for a chat.

@@ -46,6 +46,7 @@ mod toasts;
 mod together;
 mod tools;
 mod typing;
+mod undoing;
 mod waiting;
 mod waiting_approvals;
 mod wayland;

@@ -21,7 +21,7 @@ mod selection_bar;
 mod status;
 mod view;
 
-use chat_core::error::Result;
+use chat_core::error::{Kind, Result};
 use chat_core::event::{Event, SessionPlaceholder};
 use chat_core::manager::Manager;
 use chat_core::message::Fid;
@@ -242,6 +242,11 @@ impl Component for ChatList {
                 self.deletion_failed(fid, title, error, &sender);
             }
             Command::Restored { fid, result: Ok(()) } => self.reopen(fid, &sender),
+            Command::Restored { result: Err(error), .. }
+                if matches!(error.kind, Kind::SessionNotFound { .. }) =>
+            {
+                tell(&sender, Output::GoneForGood);
+            }
             Command::Archived { chats, title, archived, result: Ok(()) } => {
                 tell(&sender, Output::Archived { chats, title, archived });
             }

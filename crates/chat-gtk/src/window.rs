@@ -40,6 +40,7 @@ use crate::appearance;
 use crate::chat_list::{self, ChatList};
 use crate::chat_widget::{self, ChatWidget};
 use crate::panel::Panel;
+use deletions::Deleted;
 use keys::Action;
 pub(crate) use messages::{Arrival, Command, Init, Input, LaunchTarget};
 use notifications::Notifications;
@@ -171,10 +172,14 @@ impl Component for Window {
             }
             Input::Looked => self.list.emit(chat_list::Input::Regroup),
             Input::Show(fid) => self.show(Some(fid), view),
-            Input::Restore(chats) => {
+            Input::MessagesBack(messages) => view.deletions.forget_messages(&messages),
+            Input::Restore(Deleted::Chats(chats)) => {
                 for fid in chats {
                     self.list.emit(chat_list::Input::Restore(fid));
                 }
+            }
+            Input::Restore(Deleted::Messages(deleted)) => {
+                self.chat.emit(chat_widget::Input::Restore(deleted));
             }
             Input::Choose(model) => self.chat.emit(chat_widget::Input::UseModel(model)),
             Input::Run(command) => {

@@ -123,6 +123,8 @@ pub(crate) enum Output {
     Export { fid: Fid, title: String },
     /// Write these to one file.
     ExportTogether(Vec<Fid>),
+    /// A chat was not brought back: it was deleted for good.
+    GoneForGood,
     /// Something failed.
     Failed(chat_core::error::Error),
     /// The list is loaded. These chats are in it or in the trash.

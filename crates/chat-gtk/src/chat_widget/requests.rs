@@ -108,8 +108,7 @@ impl ChatWidget {
             }
             Used::SendEdit(message) => self.send_edit(fid, message),
             Used::Fork(message) => {
-                let title = self.shown.title().map(|title| words::title_of_copy(&title));
-                self.requests.fork(fid, message, title);
+                self.requests.fork(fid, message, self.shown.title());
             }
             Used::Delete { message, scope } => {
                 // The row that had the keyboard goes away.

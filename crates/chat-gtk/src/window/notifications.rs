@@ -147,6 +147,7 @@ impl Window {
                     }
                     self.hear_asks(asks, view, root);
                 }
+                Event::SessionAdded(session) => view.deletions.forget_chat(&session.fid),
                 Event::SessionRemoved { fid } => {
                     self.notifications.seen(fid);
                     self.notifications.answered(fid);

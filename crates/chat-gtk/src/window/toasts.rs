@@ -135,16 +135,7 @@ impl Toasts {
 
     /// Offers an action at once, with a one-line text; `then` runs if the button is pressed.
     pub(super) fn offer(&self, words: &str, button: &str, then: impl Fn() + 'static) {
-        self.offer_for(OFFER, words, button, then);
-    }
-
-    /// The same until the button is pressed or the toast is closed.
-    pub(super) fn keep_offering(&self, words: &str, button: &str, then: impl Fn() + 'static) {
-        self.offer_for(0, words, button, then);
-    }
-
-    fn offer_for(&self, seconds: u32, words: &str, button: &str, then: impl Fn() + 'static) {
-        let toast = offer(words, button, seconds);
+        let toast = offer(words, button, OFFER);
         toast.connect_button_clicked(move |_| then());
         self.overlay.add_toast(toast);
     }
@@ -197,7 +188,7 @@ fn brief(words: &str, seconds: u32) -> adw::Toast {
     toast
 }
 
-/// A toast with a button, shown for this many seconds.
+/// A toast with a button, shown for this many seconds; with none, until it is closed.
 pub(super) fn offer(words: &str, button: &str, seconds: u32) -> adw::Toast {
     let toast = brief(words, seconds);
     toast.set_button_label(Some(button));

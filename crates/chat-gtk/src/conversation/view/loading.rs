@@ -93,7 +93,7 @@ impl Inner {
         state.read_reports();
         drop(state);
         self.give_back();
-        if renewed.changed {
+        if renewed.has_new {
             self.unseen.set(!self.column.follows());
         }
         self.paint();

@@ -8,7 +8,7 @@ use chat_core::agent::AgentRegistry;
 use chat_core::client::Timeouts;
 use chat_core::manager::{Manager, StartOptions};
 use chat_core::models::HubOptions;
-use chat_core::settings::Folders;
+use chat_core::settings::{Folders, SettingsFile};
 use chat_gtk::app::{Launch, run};
 use chat_presentation::diagnostics::Diagnostics;
 use chat_presentation::{i18n, log};
@@ -29,6 +29,7 @@ fn main() -> Result<ExitCode> {
         .context("could not start the runtime")?;
 
     let state_folder = folders.state.clone();
+    let (_, settings, _) = SettingsFile::load(&folders);
     let engine = runtime.handle().clone();
     let start = move || {
         let options = StartOptions {
@@ -50,6 +51,7 @@ fn main() -> Result<ExitCode> {
         runtime: runtime.handle().clone(),
         start: Rc::new(start),
         state_folder,
+        color_scheme: settings.ui.color_scheme,
         diagnostics,
     });
     // What had to be stored is stored; what still waits for a server need not be waited for.

@@ -241,6 +241,7 @@ impl Component for Window {
                 view.tell_start(&manager);
                 Self::look_for_left_over(manager.clone(), &sender);
                 self.manager = Some(manager);
+                self.show_color_scheme();
                 self.look_for_repository(&sender);
             }
             Command::Started(Err(error)) => view.show_failure(&words::sentence(&error), &sender),
@@ -313,6 +314,13 @@ impl Window {
         root.present();
         if first && !has_files {
             self.chat.emit(chat_widget::Input::FocusMessage);
+        }
+    }
+
+    /// Shows the program in the colors that are set.
+    fn show_color_scheme(&self) {
+        if let Some(manager) = &self.manager {
+            appearance::set_color_scheme(manager.settings().current().ui.color_scheme);
         }
     }
 

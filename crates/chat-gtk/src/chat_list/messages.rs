@@ -76,6 +76,8 @@ pub(crate) enum Input {
     FindColors(Option<PathBuf>),
     /// The first frame with chats was painted.
     FillRest,
+    /// Takes more of what has happened.
+    TakeIn,
     /// The window became active again: the day may have changed.
     Regroup,
     /// A row was clicked.

@@ -54,6 +54,7 @@ impl ChatWidget {
                     self.agents.open(&session);
                 }
                 self.shown = ShownChat::Open(session);
+                self.give_model();
                 self.show_review();
                 self.review.look();
                 self.requests.find_siblings(fid.clone());
@@ -149,6 +150,7 @@ impl ChatWidget {
                     session.clone_from(changed);
                     self.conversation.set_project(changed.project.is_some());
                     self.session_changes.keep(session);
+                    self.give_model();
                     return true;
                 }
                 false
@@ -188,6 +190,7 @@ impl ChatWidget {
                 {
                     session.model = manager.sessions().empty().model;
                 }
+                self.give_model();
                 true
             }
             Event::DefinitionsChanged { .. } => {
@@ -203,6 +206,12 @@ impl ChatWidget {
                 false
             }
             _ => false,
+        }
+    }
+
+    fn give_model(&mut self) {
+        if let Some(manager) = &self.manager {
+            self.shown.give_model(|| manager.sessions().empty().model);
         }
     }
 

@@ -152,6 +152,7 @@ impl Window {
                     self.notifications.seen(fid);
                     self.notifications.answered(fid);
                 }
+                Event::SettingsChanged => self.show_color_scheme(),
                 _ => {}
             }
         }

@@ -232,7 +232,9 @@ impl Inner {
             }
             stays
         });
-        passed.into_iter().for_each(|toast| self.dismiss(toast));
+        for toast in passed {
+            self.dismiss(toast);
+        }
     }
 
     /// Takes the chats that are offered right now, if they are what was deleted last, with the

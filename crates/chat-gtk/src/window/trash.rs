@@ -143,7 +143,9 @@ impl Trash {
         let messages = content.messages.iter().map(|it| (it.deleted, self.row_of_messages(it)));
         let mut rows: Vec<_> = chats.chain(messages).collect();
         rows.sort_by_key(|(deleted, _)| std::cmp::Reverse(*deleted));
-        rows.iter().for_each(|(_, row)| self.list.append(row));
+        for (_, row) in &rows {
+            self.list.append(row);
+        }
         self.empty.set_sensitive(!rows.is_empty());
         self.stack.set_visible_child_name(if rows.is_empty() { EMPTY } else { LIST });
     }

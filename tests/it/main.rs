@@ -46,6 +46,7 @@ mod toasts;
 mod together;
 mod tools;
 mod typing;
+mod versions;
 mod waiting;
 mod waiting_approvals;
 mod wayland;

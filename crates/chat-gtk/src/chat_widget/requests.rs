@@ -118,9 +118,9 @@ impl ChatWidget {
             }
             Used::ShowBranch { message, keyboard } => {
                 // The button goes away with its reply, and another comes with the other one.
-                match keyboard {
-                    Some(side) => self.conversation.return_to_step(message, side),
-                    None => self.composer.field().focus(),
+                self.conversation.switch_version(message, keyboard);
+                if keyboard.is_none() {
+                    self.composer.field().focus();
                 }
                 self.diagnostics.switch_began(fid.as_str());
                 self.requests.show_branch(fid, message);

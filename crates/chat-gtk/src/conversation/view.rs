@@ -165,6 +165,12 @@ impl Inner {
                 }
             }
         };
+        let opening_menu = weak.clone();
+        let menu = move |button: &gtk::Button| {
+            if let Some(inner) = opening_menu.upgrade() {
+                inner.open_menu_of(button);
+            }
+        };
         let target = target_label();
         root.add_overlay(&target);
         let told = Rc::clone(&output);
@@ -226,6 +232,7 @@ impl Inner {
             errors: Rc::default(),
             output: Rc::clone(&output),
             copy: Rc::new(copy),
+            menu: Rc::new(menu),
             prices: Prices::default(),
             pictures: pictures.clone(),
             code_blocks: Rc::default(),

@@ -1,4 +1,4 @@
-//! Draws the line below a finished reply: copy, regenerate, and what it cost. Below the last reply it is always
+//! Draws the line below a finished reply: copy, regenerate, a menu, and what it cost. Below the last reply it is always
 //! seen, below the others on hover and focus.
 
 use std::rc::Rc;
@@ -46,6 +46,9 @@ impl Footer {
         let names = [gettext("Previous Reply"), gettext("Next Reply")];
         let switch = BranchSwitch::new([&names[0], &names[1]], output);
         root.append(switch.widget());
+        let more = footer_button("view-more-symbolic", &gettext("More Actions"));
+        context.opens_menu(&more);
+        root.append(&more);
         root.append(&details_button(message, &context.prices));
         Self { root, switch }
     }

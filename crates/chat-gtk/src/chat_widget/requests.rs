@@ -97,7 +97,7 @@ impl ChatWidget {
                 self.requests.regenerate(fid, reply, with);
             }
             Used::RegenerateWithModel(reply) => {
-                self.model.open_models();
+                self.model.open_models_to_regenerate();
                 self.regenerates = Some((fid, reply));
             }
             Used::Edit(message) => self.requests.begin_edit(fid, message),

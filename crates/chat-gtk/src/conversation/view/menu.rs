@@ -197,7 +197,12 @@ impl Inner {
         if let Some(reply) = offer.regenerate {
             let again = wants(Output::Regenerate { reply, agent: None });
             items.add(&section, &gettext("Regenerate"), "regenerate", again);
-            let again = wants(Output::RegenerateWithModel(reply));
+            let output = Rc::clone(&self.output);
+            let again = move || {
+                let output = Rc::clone(&output);
+                // Only after the menu has given back the keyboard, which the list of models takes.
+                glib::idle_add_local_once(move || output(Output::RegenerateWithModel(reply)));
+            };
             let name = gettext("Regenerate With Another Model…");
             items.add(&section, &name, "regenerate-model", again);
             let agents = gio::Menu::new();

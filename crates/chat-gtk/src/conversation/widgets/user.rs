@@ -2,6 +2,7 @@
 
 mod fold;
 mod markdown;
+mod text_width;
 
 use std::rc::Rc;
 use std::sync::Arc;

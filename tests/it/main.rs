@@ -47,6 +47,7 @@ mod together;
 mod tools;
 mod typing;
 mod undoing;
+mod versions;
 mod waiting;
 mod waiting_approvals;
 mod wayland;

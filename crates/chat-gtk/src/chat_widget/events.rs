@@ -12,6 +12,7 @@ use chat_presentation::diagnostics::{Diagnostics, Moment};
 use chat_presentation::words;
 use gettextrs::gettext;
 
+use super::reading_positions::MOST_OPENED;
 use super::requests::{note, panel};
 use super::shown_chat::ShownChat;
 use super::start_page::NewChat;
@@ -19,6 +20,9 @@ use super::view::Page;
 use super::{ChatWidget, FrameMsg, Output, PAGE};
 use crate::bridge::about;
 use crate::{appearance, paint};
+
+/// Where too few messages were opened, so many times as many are.
+const MORE: usize = 4;
 
 /// Whether this is a model of this computer that is not there any more.
 fn was_removed(model: &ModelRef, manager: &Manager) -> bool {
@@ -33,6 +37,9 @@ impl ChatWidget {
             return;
         }
         match result {
+            Ok(snapshot) if self.is_cut(&snapshot) => {
+                self.open_last(fid.clone(), MORE * snapshot.messages.len());
+            }
             Ok(snapshot) => {
                 // What another program writes is read again again and again.
                 let open = matches!(&self.shown, ShownChat::Open(session) if session.fid == *fid);
@@ -88,9 +95,20 @@ impl ChatWidget {
 
     /// Reads a chat again.
     pub(super) fn read_again(&self, fid: Fid) {
+        // The other version of a message may be followed by as much.
+        self.open_last(fid, PAGE.max(self.conversation.below_switch() + PAGE / 2));
+    }
+
+    /// Opens so many of a chat's last messages.
+    fn open_last(&self, fid: Fid, count: usize) {
         if let Some(bridge) = &self.bridge {
-            bridge.open(fid, PAGE);
+            bridge.open(fid, count.min(MOST_OPENED));
         }
+    }
+
+    /// Whether what was read begins after the version that is to be shown, and more can be opened.
+    fn is_cut(&self, snapshot: &Snapshot) -> bool {
+        snapshot.messages.len() < MOST_OPENED && self.conversation.begins_after_version(snapshot)
     }
 
     /// Takes a batch: one update of everything that it touches.

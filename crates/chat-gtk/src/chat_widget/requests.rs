@@ -97,7 +97,7 @@ impl ChatWidget {
                 self.requests.regenerate(fid, reply, with);
             }
             Used::RegenerateWithModel(reply) => {
-                self.model.open_models();
+                self.model.open_models_to_regenerate();
                 self.regenerates = Some((fid, reply));
             }
             Used::Edit(message) => self.requests.begin_edit(fid, message),
@@ -117,9 +117,9 @@ impl ChatWidget {
             }
             Used::ShowBranch { message, keyboard } => {
                 // The button goes away with its reply, and another comes with the other one.
-                match keyboard {
-                    Some(side) => self.conversation.return_to_step(message, side),
-                    None => self.composer.field().focus(),
+                self.conversation.switch_version(message, keyboard);
+                if keyboard.is_none() {
+                    self.composer.field().focus();
                 }
                 self.diagnostics.switch_began(fid.as_str());
                 self.requests.show_branch(fid, message);

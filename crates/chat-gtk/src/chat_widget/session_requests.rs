@@ -361,7 +361,7 @@ impl SessionRequests {
                 {
                     self.handle.fail(Some(&fid), error);
                 }
-                let is_lost = shown == Some(&fid) && self.conversation.give_up_step();
+                let is_lost = shown == Some(&fid) && self.conversation.give_up_switch();
                 is_lost.then_some(Output::KeyboardLost)
             }
             Msg::Forked { result: Ok(copy), .. } => Some(Output::Forked(copy)),

@@ -11,5 +11,6 @@ mod prompts;
 mod reports;
 mod scene;
 mod selecting;
+mod switching;
 mod tools;
 mod waiting;

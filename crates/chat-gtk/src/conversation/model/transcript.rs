@@ -132,8 +132,15 @@ impl Transcript {
         for index in 0..self.entries.len() {
             self.answer(index);
         }
+        self.place_siblings();
         self.resume(&snapshot.calls);
         Some(Renewed { earlier, has_new })
+    }
+
+    /// Takes from another branch of the same session which messages stand beside each other.
+    pub fn take_siblings(&mut self, other: &mut Self) {
+        self.siblings = std::mem::take(&mut other.siblings);
+        self.place_siblings();
     }
 
     /// Takes which messages stand beside each other. Whether that changes what is shown.

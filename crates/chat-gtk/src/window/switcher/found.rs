@@ -126,7 +126,7 @@ pub(super) fn found<'a>(query: &str, entries: &'a [Entry], asked: Asked) -> Vec<
         if all == shown + 1 {
             shown = all;
         }
-        lines.extend(best.into_iter().take(shown).map(Line::Entry));
+        lines.extend(best.into_iter().take(shown).map(|entry| Line::Entry(entry)));
         if all > shown {
             lines.push(Line::More { kind, shown, all });
         }

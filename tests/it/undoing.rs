@@ -67,7 +67,7 @@ async fn deleted_messages_come_back_from_the_trash_and_are_not_undone_again() ->
     window.find(named("2 messages deleted")).await?;
     window.click(named("Chat List Menu")).await?;
     window.click(containing("Trash")).await?;
-    window.click(named("Restore 2 messages of “Apples”")).await?;
+    window.click(containing("Restore 2 messages of “Apples”")).await?;
     window.find(containing("The trash is empty")).await?;
     window.keys(&["Escape"]).await?;
     window.gone(named("Trash").role(Role::Frame)).await?;

@@ -43,7 +43,7 @@ async fn a_message_twenty_up_stays_where_it_is_and_so_does_the_keyboard() -> Res
         window.find(named("1/2").under("Conversation")).await?;
         window.find(named("Next Version").state(State::Focused)).await?;
         // What follows it is shown below it, and not the end.
-        window.find(named("Number 41").under("Conversation")).await?;
+        window.find(named("Number 42").under("Conversation")).await?;
         is_at(&window, "Number 40", place).await?;
         window.keys(&["Return"]).await?;
         is_at(&window, "Pears", place).await?;

@@ -65,6 +65,20 @@ fn close(one: Option<f64>, other: Option<f64>) {
     assert!((one - other).abs() <= 1.0, "moved from {one} to {other}");
 }
 
+/// Where the first text of a reply is that begins so, from the top of the conversation.
+fn top_of_text(scene: &Scene, beginning: &str) -> Option<f64> {
+    let mut tops = Vec::new();
+    walk(scene.conversation.widget(), &mut |widget| {
+        let Some(view) = widget.downcast_ref::<gtk::TextView>() else { return };
+        let buffer = view.buffer();
+        if buffer.text(&buffer.start_iter(), &buffer.end_iter(), true).starts_with(beginning) {
+            let place = view.translate_coordinates(scene.conversation.widget(), 0.0, 0.0);
+            tops.extend(place.map(|(_, y)| y));
+        }
+    });
+    tops.into_iter().reduce(f64::min)
+}
+
 /// Two branches that go on differently from a message of the user's, with so many messages before it and behind
 /// it in either.
 fn branches(before: usize, behind: usize) -> ([Vec<Message>; 2], Vec<Vec<MessageId>>) {
@@ -152,20 +166,11 @@ fn of_a_reply_that_begins_above_what_is_seen_the_button_stays_where_it_is() {
     close(place, scene.place_of_arrow("Previous Reply"));
     assert!(scene.keyboard_is_on("Previous Reply"));
     // The short one begins in sight: so does the long one, and its button has the keyboard out of sight.
-    let top = scene.place_of("It is short.");
+    let top = top_of_text(&scene, "It is short.");
     scene.press_by_keyboard("Previous Reply");
     assert!(scene.conversation.renew(&one));
     scene.settle();
-    let mut tops = Vec::new();
-    walk(scene.conversation.widget(), &mut |widget| {
-        let Some(view) = widget.downcast_ref::<gtk::TextView>() else { return };
-        let buffer = view.buffer();
-        if buffer.text(&buffer.start_iter(), &buffer.end_iter(), true).starts_with("A paragraph") {
-            let place = view.translate_coordinates(scene.conversation.widget(), 0.0, 0.0);
-            tops.extend(place.map(|(_, y)| y));
-        }
-    });
-    let first = tops.into_iter().reduce(f64::min);
+    let first = top_of_text(&scene, "A paragraph");
     close(first.map(f64::round), top.map(f64::round));
     until("the keyboard on the button", || scene.keyboard_is_on("Next Reply"));
 }

@@ -16,7 +16,7 @@ impl Rows {
     /// The button that goes to the version at this side of a message, if that is drawn and has others beside it.
     pub fn step(&self, entries: &[Entry], message: MessageId, side: Side) -> Option<gtk::Button> {
         let first = entries.iter().position(|entry| entry.id() == message)?;
-        self.all[self.of_message(entries, first)].iter().find_map(|row| match &row.widget {
+        self.all[Self::of_message(entries, first)].iter().find_map(|row| match &row.widget {
             Some(RowWidget::Footer(footer)) => footer.step(side),
             Some(RowWidget::OwnLine(line)) => line.step(side),
             _ => None,
@@ -24,7 +24,7 @@ impl Rows {
     }
 
     /// The rows of a message, and of all rounds of the reply that it begins.
-    pub fn of_message(&self, entries: &[Entry], first: usize) -> Range<usize> {
+    pub fn of_message(entries: &[Entry], first: usize) -> Range<usize> {
         let start = EntryOffsets::new(entries).starts[first];
         // A reply of several rounds ends before what the person says next.
         let is_own = entries[first].message.role == Role::User;

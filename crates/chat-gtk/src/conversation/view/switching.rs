@@ -76,7 +76,7 @@ impl Inner {
         let unread = transcript.unread();
         rows.prepend_to(&mut transcript.entries[..unread], first);
         rows.read_above(&mut transcript.entries, first);
-        let of_message = rows.of_message(&transcript.entries, first);
+        let of_message = Rows::of_message(&transcript.entries, first);
         if of_message.is_empty() {
             return;
         }
@@ -139,7 +139,7 @@ fn place_before(state: &State, version: MessageId) -> (Option<Place>, usize) {
         entry.siblings.is_some_and(|it| [it.before, it.behind].contains(&Some(version)))
     });
     let Some(first) = first else { return (None, 0) };
-    let of_message = rows.of_message(entries, first);
+    let of_message = Rows::of_message(entries, first);
     let top_of = |row| rows.top_of(row).map(|top: f64| top.round() as i32);
     let top = top_of(of_message.start);
     let buttons = rows.switch_row(of_message).and_then(top_of);

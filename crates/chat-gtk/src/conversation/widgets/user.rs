@@ -118,22 +118,18 @@ impl UserMessage {
         for command in commands {
             said.append(&command_text(command));
         }
-        let (root, restore) = match &report {
-            Some(card) => {
-                let column = gtk::Box::new(gtk::Orientation::Vertical, 8);
-                column.append(card.widget());
-                if !is_empty {
-                    column.append(&said);
-                }
-                let (buttons, restore) = buttons(message, context);
-                (adaptive_pair::words(&column, &buttons), restore)
+        let (buttons, restore) = buttons(message, context);
+        let root = if let Some(card) = &report {
+            let column = gtk::Box::new(gtk::Orientation::Vertical, 8);
+            column.append(card.widget());
+            if !is_empty {
+                column.append(&said);
             }
-            None => {
-                let (buttons, restore) = buttons(message, context);
-                // A gtk::Box would ask how narrow the text can be at a great height, which a text that wraps can't
-                // answer.
-                (adaptive_pair::at_end(&buttons, &said), restore)
-            }
+            adaptive_pair::words(&column, &buttons)
+        } else {
+            // A gtk::Box would ask how narrow the text can be at a great height, which a text that wraps can't
+            // answer.
+            adaptive_pair::at_end(&buttons, &said)
         };
         root.add_css_class("said");
         let said =

@@ -57,7 +57,7 @@ impl Stage {
         self.deletions.inner.undo(number);
     }
 
-    fn type_into(&self, text: &gtk::TextView) {
+    fn type_into(text: &gtk::TextView) {
         text.grab_focus();
         until("the focus", || text.is_focus());
         let buffer = text.buffer();
@@ -107,11 +107,11 @@ fn a_chat_that_is_back_is_not_brought_back_again() {
 #[gtk::test]
 fn the_key_is_left_to_a_text_that_was_edited_after_the_deletion() {
     let stage = Stage::new();
-    stage.type_into(&stage.text);
+    Stage::type_into(&stage.text);
     stage.delete("apples");
     assert!(stage.latest().is_some(), "it was edited before");
     stage.pass();
-    stage.type_into(&stage.text);
+    Stage::type_into(&stage.text);
     assert_eq!(stage.latest(), None);
     // What was deleted after the edit goes first.
     stage.delete("bread");

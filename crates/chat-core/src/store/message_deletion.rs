@@ -178,6 +178,11 @@ fn restore(db: &DbHandle, fid: &Fid, deleted: &DeletedMessages) -> Outcome<()> {
         let end = DeletedLinks::read(db, session)?.live(deleted.head);
         return set_head(db, session, end);
     }
+    // Whoever brings messages back from the trash wants to see them.
+    if deleted.head.is_none() {
+        let end = first.and_then(|first| tree.end_of(*first));
+        return end.map_or(Ok(()), |end| set_head(db, session, Some(end)));
+    }
     // Something may have been said or deleted since then: what follows the end of the shown branch is shown again.
     if let Some(first) = first.filter(|first| tree.parent(**first) == tree.head()) {
         let was_end = deleted.head.filter(|end| deleted.messages.contains(end) && tree.has(*end));

@@ -13,7 +13,7 @@ use edited_texts::EditedTexts;
 use gettextrs::{gettext, ngettext};
 use gtk::{gdk, glib};
 
-use super::toasts;
+use super::toasts::{self, ToastArea};
 use crate::chat_list::DeletedChat;
 use crate::chat_widget::DeletedInChat;
 
@@ -36,7 +36,7 @@ pub(super) struct Deletions {
 }
 
 struct Inner {
-    toasts: adw::ToastOverlay,
+    toasts: ToastArea,
     /// Brings back what was deleted.
     undo: Box<dyn Fn(Deleted)>,
     /// The oldest first.
@@ -67,7 +67,7 @@ impl std::fmt::Debug for Deletions {
 
 impl Deletions {
     /// `undo` brings back what was deleted.
-    pub(super) fn new(toasts: &adw::ToastOverlay, undo: impl Fn(Deleted) + 'static) -> Self {
+    pub(super) fn new(toasts: &ToastArea, undo: impl Fn(Deleted) + 'static) -> Self {
         let inner = Inner {
             toasts: toasts.clone(),
             undo: Box::new(undo),
@@ -141,7 +141,7 @@ impl Deletions {
         self.inner.steps.borrow_mut().push(step);
         self.inner.texts.note_deletion(number);
         self.inner.watch_focus();
-        self.inner.toasts.add_toast(toast);
+        self.inner.toasts.add(toast);
     }
 
     /// Ctrl+Z undoes the latest deletion wherever the focus is, except in a text that the user has
@@ -209,7 +209,7 @@ impl Inner {
             self.texts.clear();
         }
         if let Some(toast) = step.toast {
-            self.dismiss(toast);
+            self.toasts.dismiss(toast);
         }
         (self.undo)(step.deleted);
     }
@@ -233,7 +233,7 @@ impl Inner {
             stays
         });
         for toast in passed {
-            self.dismiss(toast);
+            self.toasts.dismiss(toast);
         }
     }
 
@@ -247,17 +247,13 @@ impl Inner {
             return Default::default();
         };
         if let Some(toast) = toast {
-            self.dismiss(toast);
+            self.toasts.dismiss(toast);
         }
         (chats, agents)
     }
 
     fn watch_focus(&self) {
-        self.texts.watch(self.toasts.root().and_then(|root| root.focus()));
-    }
-
-    fn dismiss(&self, toast: adw::Toast) {
-        toasts::dismiss(&self.toasts.observe_children(), toast);
+        self.texts.watch(self.toasts.widget().root().and_then(|root| root.focus()));
     }
 }
 

@@ -101,9 +101,9 @@ pub(super) fn open(
     };
     fill("", 0);
     let fill = Rc::new(fill);
-    let (refill, anew) = (Rc::clone(&fill), Rc::clone(&asked));
+    let (refill, asked_before) = (Rc::clone(&fill), Rc::clone(&asked));
     entry.connect_changed(move |entry| {
-        anew.take();
+        asked_before.take();
         refill(&entry.text(), 0);
     });
 

@@ -131,7 +131,7 @@ impl View {
         root.set_content(Some(toasts.widget()));
         let input = sender.input_sender().clone();
         let undo = move |deleted| input.emit(Input::Restore(deleted));
-        let deletions = Deletions::new(toasts.widget(), undo);
+        let deletions = Deletions::new(toasts.area(), undo);
         deletions.connect_key(root, panel.widget().upcast_ref());
 
         let view = Self {

@@ -292,3 +292,17 @@ async fn a_chat_of_which_all_was_deleted_is_shown_again_from_the_trash() {
     store.restore_messages(&fid, trash[0].messages.clone()).await.unwrap();
     assert_eq!(texts(&store, &fid).await, ["q0", "a0", "q1", "a1"]);
 }
+
+#[tokio::test]
+async fn a_version_from_the_trash_is_shown_in_place_of_the_others() {
+    let (_folder, store) = stored();
+    let all = talk(2);
+    let fid = chat(&store, false, &all).await;
+    let other = message(Role::Assistant, &all[0], "a0 again");
+    store.append(&fid, vec![Arc::clone(&other)], other.id).await.unwrap();
+    delete(&store, &fid, all[1].id, DeleteScope::Branch).await;
+    assert_eq!(texts(&store, &fid).await, ["q0", "a0 again"]);
+    let trash = store.message_trash().await.unwrap();
+    store.restore_messages(&fid, trash[0].messages.clone()).await.unwrap();
+    assert_eq!(texts(&store, &fid).await, ["q0", "a0", "q1", "a1"]);
+}

@@ -216,7 +216,9 @@ impl Rows {
     }
 
     fn drop_rows(&mut self, gone: Range<usize>) {
-        self.column.remove(gone.start - self.made.start..gone.end - self.made.start);
+        let range = gone.start - self.made.start..gone.end - self.made.start;
+        self.column.take_focus_from(range.clone());
+        self.column.remove(range);
         for row in &mut self.all[gone] {
             row.widget = None;
         }

@@ -4,7 +4,7 @@ use crate::main_loop::until;
 /// A window with a text below its toasts, and what was brought back.
 struct Stage {
     window: adw::ApplicationWindow,
-    overlay: adw::ToastOverlay,
+    toasts: ToastArea,
     text: gtk::TextView,
     panel: gtk::TextView,
     deletions: Deletions,
@@ -18,18 +18,17 @@ impl Stage {
         let page = gtk::Box::new(gtk::Orientation::Vertical, 0);
         page.append(&text);
         page.append(&panel);
-        let overlay = adw::ToastOverlay::new();
-        overlay.set_child(Some(&page));
-        let window = adw::ApplicationWindow::builder().content(&overlay).build();
+        let toasts = ToastArea::new(&page);
+        let window = adw::ApplicationWindow::builder().content(toasts.widget()).build();
         let restored: Rc<RefCell<Vec<Vec<String>>>> = Rc::default();
         let told = Rc::clone(&restored);
-        let deletions = Deletions::new(&overlay, move |deleted| {
+        let deletions = Deletions::new(&toasts, move |deleted| {
             let Deleted::Chats(chats) = deleted else { return };
             told.borrow_mut().push(chats.iter().map(ToString::to_string).collect());
         });
         window.present();
         until("the page in the window", || page.is_mapped());
-        Self { window, overlay, text, panel, deletions, restored }
+        Self { window, toasts, text, panel, deletions, restored }
     }
 
     fn delete(&self, chat: &str) {
@@ -40,9 +39,8 @@ impl Stage {
     /// The toast of the last deletion goes, as it does after a while.
     fn pass(&self) {
         let toast = self.deletions.inner.steps.borrow().last().and_then(|it| it.toast.clone());
-        let children = self.overlay.observe_children();
-        toasts::dismiss(&children, toast.expect("a toast"));
-        until("no toast", || children.n_items() <= 1);
+        self.toasts.dismiss(toast.expect("a toast"));
+        until("no toast", || self.toasts.children().n_items() <= 1);
     }
 
     /// The deletion that Ctrl+Z would undo now.
@@ -97,8 +95,7 @@ fn a_chat_that_is_back_is_not_brought_back_again() {
     stage.pass();
     stage.delete("bread");
     stage.deletions.forget_chat(&Fid::new("bread"));
-    let children = stage.overlay.observe_children();
-    until("no toast", || children.n_items() <= 1);
+    until("no toast", || stage.toasts.children().n_items() <= 1);
     stage.undo();
     assert_eq!(*stage.restored.borrow(), [vec!["apples"]]);
     stage.window.destroy();

@@ -9,7 +9,7 @@ use chat_core::agent::AgentRegistry;
 use chat_core::client::Timeouts;
 use chat_core::manager::{Manager, StartOptions};
 use chat_core::models::HubOptions;
-use chat_core::settings::Folders;
+use chat_core::settings::{Folders, SettingsFile};
 use chat_core::tool::ToolServices;
 use chat_gtk::app::{Launch, run};
 use chat_mcp::servers::{Servers, ServersOptions};
@@ -32,6 +32,7 @@ fn main() -> Result<ExitCode> {
         .context("could not start the runtime")?;
 
     let state_folder = folders.state.clone();
+    let (_, settings, _) = SettingsFile::load(&folders);
     let engine = runtime.handle().clone();
     let servers = Servers::new(ServersOptions::new(folders.clone(), engine.clone()));
     let tool_source = servers.clone();
@@ -60,6 +61,7 @@ fn main() -> Result<ExitCode> {
         start: Rc::new(start),
         servers,
         state_folder,
+        color_scheme: settings.ui.color_scheme,
         diagnostics,
     });
     // What had to be stored is stored; what still waits for a server need not be waited for.

@@ -156,7 +156,7 @@ async fn deleted_messages_come_back_once_the_reply_is_over_that_was_in_the_way()
 }
 
 /// Clicks into the middle of a widget with the right button.
-async fn right_click(stage: &Stage, widget: &Widget) -> Result<()> {
+pub(crate) async fn right_click(stage: &Stage, widget: &Widget) -> Result<()> {
     let window = stage.desktop.input().focus().await?;
     let (x, y, width, height) = widget.place().await?;
     let (x, y) = ((x + width / 2).to_string(), (y + height / 2).to_string());

@@ -2,7 +2,7 @@
 
 use anyhow::Result;
 use chat_testkit::server::{Model, Server, unused_port};
-use chat_testkit::ui::{Role, State, containing, named, until};
+use chat_testkit::ui::{Role, State, containing, named, state, until};
 
 use crate::stage::Stage;
 
@@ -37,6 +37,44 @@ async fn the_model_chosen_by_keyboard_gets_the_message() -> Result<()> {
     window.shows("You said: To whom?").await?;
     let chat = stage.server.chats().pop().expect("a request");
     assert_eq!(chat.model(), "beta");
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_reply_is_asked_for_again_of_the_model_that_enter_chooses() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.server.set_models([Model::new("alpha"), Model::new("beta")]);
+    let window = stage.window().await?;
+    window.find(named("alpha")).await?;
+    window.say("To whom?").await?;
+    window.shows("You said: To whom?").await?;
+    // First the model that is selected, then the other one.
+    let selected: &[&str] = &["Return"];
+    let other: &[&str] = &["Down", "Return"];
+    for (place, keys, model) in [("2/2", selected, "alpha"), ("3/3", other, "beta")] {
+        window.gone(named("Stop")).await?;
+        window.writes().await?;
+        let more = named("More Actions").state(State::Focused);
+        until("the keyboard on the button", || async {
+            window.keys(&["shift+Tab"]).await?;
+            Ok(window.has(more.clone()).await.then_some(()))
+        })
+        .await?;
+        window.keys(&["Return"]).await?;
+        window.click(named("Regenerate With Another Model…").role(Role::Label)).await?;
+        window.find(named("Regenerate with…").role(Role::Label)).await?;
+        window.find(state(State::Focused).under("Models")).await?;
+        window.keys(keys).await?;
+        window.gone(named("Models")).await?;
+        window.find(named(place).under("Conversation")).await?;
+        let chat = stage.server.chats().pop().expect("a request");
+        assert_eq!(chat.model(), model);
+    }
+    // Chosen as usual, a model is asked for nothing.
+    window.keys(&["ctrl+m"]).await?;
+    window.find(containing("alpha").under("Models")).await?;
+    assert!(!window.has(named("Regenerate with…")).await);
+    window.keys(&["Escape"]).await?;
     window.close().await
 }
 

@@ -158,3 +158,25 @@ async fn a_server_that_starts_later_is_noticed_without_asking() -> Result<()> {
     window.find(named("Or just start typing")).await?;
     window.close().await
 }
+
+#[tokio::test]
+async fn arrows_lead_from_the_search_for_a_server_to_the_results_and_back() -> Result<()> {
+    let stage = Stage::new().await?;
+    stage.configure_all(&[])?;
+    let window = stage.window().await?;
+    window.find(named("Add…")).await?.click().await?;
+    window.find(named("Add Connection").role(Role::Frame)).await?;
+    window.type_text("olla").await?;
+    window.keys(&["Down", "Up", "End"]).await?;
+    // The search has the keyboard again.
+    window.type_text("ma").await?;
+    window.keys(&["Down", "Return"]).await?;
+    window.find(named("Ollama").role(Role::Frame)).await?;
+    // The address of a server that runs on this computer is in sight at once.
+    window.find(named("Address").role(Role::Text)).await?.click_with_mouse().await?;
+    window.keys(&["ctrl+a"]).await?;
+    window.type_text(&stage.server.url()).await?;
+    window.keys(&["alt+t"]).await?;
+    window.find(containing("The server responded in")).await?;
+    window.close().await
+}

@@ -45,6 +45,9 @@ async fn chats_of_another_program_are_looked_at_imported_and_skipped_the_next_ti
     window.keys(&["Escape"]).await?;
     window.open("Two birds").await?;
     window.shows("A crow.").await?;
+    // It begins with the model of new chats.
+    window.say("Are you sure?").await?;
+    window.shows("You said: Are you sure?").await?;
 
     window.click(named("Chat List Menu")).await?;
     window.click(named("Import Chats…").role(Role::MenuItem)).await?;

@@ -218,3 +218,21 @@ async fn the_end_of_the_list_is_reached_searched_and_renamed_by_keyboard() -> Re
     seen(&window, 1).await?;
     window.close().await
 }
+
+#[tokio::test]
+async fn the_switcher_shows_more_chats_when_asked_to() -> Result<()> {
+    let stage = Stage::new().await?;
+    with_chats(&stage).await?;
+    let window = stage.ready().await?;
+    window.keys(&["ctrl+k"]).await?;
+    window.find(named("Go to a chat").role(Role::Frame)).await?;
+    window.find(named(&format!("9 of {CHATS}")).role(Role::Label)).await?;
+    window.keys(&["Down"; 9]).await?;
+    window.keys(&["Return"]).await?;
+    window.find(named(&format!("59 of {CHATS}")).role(Role::Label)).await?;
+    // The first of those that came is selected, and the keyboard is where it was.
+    window.keys(&["Return"]).await?;
+    window.gone(named("Go to a chat").role(Role::Frame)).await?;
+    window.shows(&format!("What was said in {}", CHATS - 10)).await?;
+    window.close().await
+}

@@ -48,6 +48,8 @@ mod toasts;
 mod together;
 mod tools;
 mod typing;
+mod undoing;
+mod versions;
 mod waiting;
 mod waiting_approvals;
 mod wayland;

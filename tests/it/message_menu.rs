@@ -2,7 +2,8 @@
 //! cover neither.
 
 use anyhow::{Result, ensure};
-use chat_testkit::ui::{Role, Widget, named, until};
+use chat_testkit::server::Script;
+use chat_testkit::ui::{Role, State, Widget, named, until};
 
 use crate::stage::{Stage, Window};
 
@@ -53,6 +54,58 @@ async fn the_menu_copies_what_is_selected_also_by_keyboard() -> Result<()> {
         window.gone(named("Copy").role(Role::Label)).await?;
         pasted(&window, "You said: Apples").await?;
     }
+    window.close().await
+}
+
+#[tokio::test]
+async fn the_buttons_of_a_message_open_its_menu_also_by_keyboard() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    window.say("Apples").await?;
+    window.shows("You said: Apples").await?;
+    window.writes().await?;
+    let focused = named("More Actions").state(State::Focused);
+    until("the keyboard on the button", || async {
+        window.keys(&["shift+Tab"]).await?;
+        Ok(window.has(focused.clone()).await.then_some(()))
+    })
+    .await?;
+    window.keys(&["Return"]).await?;
+    window.find(named("Regenerate").role(Role::Label)).await?;
+    window.keys(&["Escape"]).await?;
+    window.gone(named("Regenerate").role(Role::Label)).await?;
+    // Further on there are those of the message before it.
+    window.find(focused).await?;
+    let above = window.find(named("More Actions").under("Conversation")).await?;
+    above.click_with_mouse().await?;
+    window.find(named("Edit and Resend").role(Role::Label)).await?;
+    ensure!(!window.has(named("Regenerate").role(Role::Label)).await, "it is no reply");
+    window.click(named("Copy Message").role(Role::Label)).await?;
+    window.gone(named("Edit and Resend").role(Role::Label)).await?;
+    pasted(&window, "Apples").await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn what_was_copied_is_said_for_a_moment() -> Result<()> {
+    let stage = Stage::new().await?;
+    let text = "| a | b |\n|---|---|\n| 1 | 2 |\n\n```\nlet it = be;\n```\n\nThat is it.";
+    stage.server.push(Script::new().text(text));
+    let window = stage.ready().await?;
+    window.say("Apples").await?;
+    window.shows("That is it.").await?;
+    for (name, copied) in [("Copy Message", text), ("Copy Code", "let it = be;")] {
+        window.find(named(name).role(Role::Button)).await?.click_with_mouse().await?;
+        window.find(named("Copied").role(Role::Button)).await?;
+        window.gone(named("Copied")).await?;
+        window.find(named(name).role(Role::Button)).await?;
+        pasted(&window, copied).await?;
+    }
+    window.find(named("Copy Table")).await?.click_with_mouse().await?;
+    window.click(named("Copy as CSV").role(Role::Label)).await?;
+    window.find(named("Copied")).await?;
+    window.gone(named("Copied")).await?;
+    window.find(named("Copy Table")).await?;
     window.close().await
 }
 

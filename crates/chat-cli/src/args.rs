@@ -116,7 +116,7 @@ pub enum Command {
     Messages(Messages),
     /// Move chats to the trash, where they stay for 30 days, or delete a message
     Delete(Delete),
-    /// List deleted chats, restore them, or delete them for good
+    /// List deleted chats and messages, restore them, or delete them for good
     #[command(args_conflicts_with_subcommands = true)]
     Trash {
         /// What to do with them; without it they are listed.

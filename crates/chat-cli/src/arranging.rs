@@ -85,7 +85,12 @@ async fn duplicate(fid: &str, title: Option<String>, program: &Program) -> Resul
     let subscription = program.manager.subscribe();
     let original = sessions.open(&fid, 1, &subscription).await?.session.meta.title;
     sessions.close(&fid, &subscription);
-    let title = title.unwrap_or_else(|| words::title_of_copy(&original));
+    let title = if let Some(title) = title {
+        title
+    } else {
+        let all = sessions.list().await?;
+        words::title_of_copy(&original, |title| all.iter().any(|other| other.title == title))
+    };
     let copy = sessions.duplicate(&fid, title).await?;
     program.output.print(format!("{copy}\n")).await?;
     Ok(Outcome::Done)

@@ -176,6 +176,11 @@ pub async fn delete(
         }
     }
     let scope = if branch { DeleteScope::Branch } else { DeleteScope::Message };
-    program.manager.messages().delete(&fid, message.id, scope).await?;
+    let deleted = program.manager.messages().delete(&fid, message.id, scope).await?;
+    // A temporary chat has no trash.
+    if let Some(first) = deleted.messages.first().filter(|_| !fid.is_temporary()) {
+        let words = say::deleted_messages(deleted.shown, &first.to_string());
+        terminal::say(&format!("{words}\n"));
+    }
     Ok(Outcome::Done)
 }

@@ -51,7 +51,8 @@ pub use servers::{
     model_removed_there, model_unloaded, no_preset, nothing_loaded,
 };
 pub use trash::{
-    archived, ask_delete, ask_delete_for_good, deleted, pinned, restored_chat, trash_is_empty,
+    archived, ask_delete, ask_delete_for_good, deleted, deleted_messages, pinned, restored_chat,
+    restored_messages, trash_is_empty,
 };
 pub use worktrees::{
     ask_commit_and_merge, ask_delete_snapshot, ask_discard, ask_forget, ask_merge, blocked,

@@ -15,7 +15,7 @@ pub(crate) mod watch;
 mod wrong_values;
 
 pub use agents::AgentSettings;
-pub use appearance::{ColumnWidth, Zoom};
+pub use appearance::{ColorScheme, ColumnWidth, Zoom};
 pub use connection::{Connection, ConnectionKind, HeaderSource, InKeyring, KeySource};
 pub use file::SettingsFile;
 pub use folders::Folders;

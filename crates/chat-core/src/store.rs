@@ -17,6 +17,7 @@ mod indexing;
 mod journal;
 mod memory;
 mod message_deletion;
+mod message_trash;
 mod messages;
 mod missing;
 mod open;
@@ -56,7 +57,7 @@ pub use owed_reports::{OwedReport, ReportDelivery};
 pub use pattern::Pattern;
 pub use record::{
     Hit, NewSession, Page, SearchGap, SearchResults, Segment, SegmentKind, SessionPatch,
-    SessionRecord, TrashedSession,
+    SessionRecord, TrashedMessages, TrashedSession,
 };
 pub use search_filter::SearchFilter;
 pub use waiting::WaitingPlace;

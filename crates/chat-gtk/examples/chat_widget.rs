@@ -59,6 +59,7 @@ fn main() -> anyhow::Result<glib::ExitCode> {
             | Output::Panel(_)
             | Output::MessageRemoved(_)
             | Output::MessagesDeleted(_)
+            | Output::MessagesRestored(_)
             | Output::MessagesNotRestored { .. }
             | Output::NothingAsked
             | Output::ChatNoteOver

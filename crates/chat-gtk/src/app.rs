@@ -8,6 +8,7 @@ use adw::prelude::*;
 use chat_core::error::Result;
 use chat_core::manager::Manager;
 use chat_core::message::Fid;
+use chat_core::settings::ColorScheme;
 use chat_mcp::servers::Servers;
 use chat_presentation::diagnostics::Diagnostics;
 use gettextrs::gettext;
@@ -17,7 +18,7 @@ use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::window::{self, Arrival, LaunchTarget, Reply, Window, files};
-use crate::{languages, stalls};
+use crate::{appearance, languages, stalls};
 
 /// `GLib`'s name for arguments that belong to no option.
 const FILES: &str = "";
@@ -46,6 +47,8 @@ pub struct Launch {
     pub servers: Servers,
     /// Where window state and drafts are kept.
     pub state_folder: PathBuf,
+    /// The colors of the first frame, which may be painted before the engine has read the settings.
+    pub color_scheme: ColorScheme,
     /// Records measurements.
     pub diagnostics: Diagnostics,
 }
@@ -73,6 +76,7 @@ pub fn run(launch: Launch) -> glib::ExitCode {
     let slot = Rc::clone(&window);
     app.connect_startup(move |app| {
         crate::init();
+        appearance::set_color_scheme(launch.color_scheme);
         languages::set_up(&launch.state_folder);
         stalls::watch(&launch.diagnostics);
         let root = Window::builder();

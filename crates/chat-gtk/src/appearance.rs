@@ -1,14 +1,23 @@
-//! Applies the size of texts and the width of conversations that the user chose.
+//! Applies the colors, the size of texts and the width of conversations that the user chose.
 
 use std::cell::OnceCell;
 
-use chat_core::settings::{ColumnWidth, UiSettings, Zoom};
+use chat_core::settings::{ColorScheme, ColumnWidth, UiSettings, Zoom};
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
 thread_local! {
     /// The style sheet with the size of texts, one for the program.
     static SHEET: OnceCell<gtk::CssProvider> = const { OnceCell::new() };
+}
+
+/// Shows all windows of the program in these colors.
+pub(crate) fn set_color_scheme(scheme: ColorScheme) {
+    adw::StyleManager::default().set_color_scheme(match scheme {
+        ColorScheme::System => adw::ColorScheme::Default,
+        ColorScheme::Light => adw::ColorScheme::ForceLight,
+        ColorScheme::Dark => adw::ColorScheme::ForceDark,
+    });
 }
 
 /// Shows the texts of conversations, messages and files in this size.
@@ -80,6 +89,18 @@ mod tests {
         assert_eq!(width(ColumnWidth::Normal, 100), 760);
         assert_eq!(width(ColumnWidth::Normal, 200), 1520);
         assert_eq!(width(ColumnWidth::Narrow, 50), 560);
+    }
+
+    #[gtk::test]
+    fn the_colors_are_those_that_were_chosen() {
+        adw::init().expect("a display");
+        let style = adw::StyleManager::default();
+        for (scheme, is_dark) in [(ColorScheme::Dark, true), (ColorScheme::Light, false)] {
+            set_color_scheme(scheme);
+            assert_eq!(style.is_dark(), is_dark, "{scheme:?}");
+        }
+        set_color_scheme(ColorScheme::System);
+        assert_eq!(style.color_scheme(), adw::ColorScheme::Default);
     }
 
     #[gtk::test]

@@ -6,6 +6,7 @@ use gettextrs::gettext;
 
 use crate::accessible;
 use crate::close_keys::close_view_with_keys;
+use crate::copy_mark::{self, CopyMark};
 
 /// So much of a text is shown, in bytes: a view of more is slow.
 const MOST: usize = 1 << 20;
@@ -40,13 +41,13 @@ pub(crate) fn open(from: &impl IsA<gtk::Widget>, name: &str, text: &str) {
     view.buffer().set_text(split.as_deref().unwrap_or(shown));
     view.buffer().place_cursor(&view.buffer().start_iter());
     accessible::set_label(&view, &name);
-    let copy = gtk::Button::builder()
-        .icon_name("edit-copy-symbolic")
-        .tooltip_text(gettext("Copy All"))
-        .build();
-    accessible::set_label(&copy, &gettext("Copy All"));
+    let copy = gtk::Button::new();
+    let mark = CopyMark::on(&copy, copy_mark::COPY, &gettext("Copy All"));
     let whole = text.to_owned();
-    copy.connect_clicked(move |copy| copy.clipboard().set_text(&whole));
+    copy.connect_clicked(move |copy| {
+        copy.clipboard().set_text(&whole);
+        mark.show();
+    });
     let header = adw::HeaderBar::new();
     header.pack_start(&copy);
     let column = gtk::Box::new(gtk::Orientation::Vertical, 0);

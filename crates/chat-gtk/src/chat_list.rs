@@ -21,7 +21,9 @@ mod selection_bar;
 mod status;
 mod view;
 
-use chat_core::error::Result;
+use std::collections::VecDeque;
+
+use chat_core::error::{Kind, Result};
 use chat_core::event::{Event, SessionPlaceholder};
 use chat_core::manager::Manager;
 use chat_core::message::Fid;
@@ -34,7 +36,6 @@ use tokio_util::sync::{CancellationToken, DropGuard};
 
 use crate::bridge::{Arrival, Bridge};
 use crate::paint;
-use changes::news;
 pub(crate) use deletion::DeletedChat;
 use deletion::Reopening;
 pub(crate) use excerpt::FoundIn;
@@ -53,6 +54,8 @@ pub(crate) struct ChatList {
     model: Model,
     /// Events that arrived before the list did.
     early: Option<Vec<Event>>,
+    /// Events that are not taken in yet.
+    backlog: VecDeque<Event>,
     shown: Option<Fid>,
     /// The last chat that was deleted while it was shown.
     reopening: Option<Reopening>,
@@ -87,6 +90,7 @@ impl Component for ChatList {
             bridge: None,
             model,
             early: Some(Vec::new()),
+            backlog: VecDeque::new(),
             shown: None,
             reopening: None,
             query: String::new(),
@@ -158,6 +162,7 @@ impl Component for ChatList {
                 self.restore(fid, &sender);
             }
             Input::FillRest => self.model.fill_rest(),
+            Input::TakeIn => self.take_in(view, &sender),
             Input::FindColors(project) => self.find_colors(project, &sender),
             Input::Regroup => self.model.regroup_if_day_changed(),
             Input::Clicked(position) if self.model.has_marks() => {
@@ -202,9 +207,7 @@ impl Component for ChatList {
                 if let Some(early) = &mut self.early {
                     early.extend(events);
                 } else {
-                    let news = news(&events);
-                    self.apply(events, view);
-                    tell(&sender, Output::Stirred(news));
+                    self.hear(events, view, &sender);
                 }
             }
             Command::Loaded(Ok((sessions, trash))) => {
@@ -217,9 +220,7 @@ impl Component for ChatList {
                 self.group_as_set(view);
                 self.model.fill(sessions);
                 let early = self.early.take().unwrap_or_default();
-                let news = news(&early);
-                self.apply(early, view);
-                tell(&sender, Output::Stirred(news));
+                self.hear(early, view, &sender);
                 self.reveal_shown();
                 self.show_shown(view);
                 let input = sender.input_sender().clone();
@@ -242,6 +243,11 @@ impl Component for ChatList {
                 self.deletion_failed(fid, title, error, &sender);
             }
             Command::Restored { fid, result: Ok(()) } => self.reopen(fid, &sender),
+            Command::Restored { result: Err(error), .. }
+                if matches!(error.kind, Kind::SessionNotFound { .. }) =>
+            {
+                tell(&sender, Output::GoneForGood);
+            }
             Command::Archived { chats, title, archived, result: Ok(()) } => {
                 tell(&sender, Output::Archived { chats, title, archived });
             }

@@ -32,10 +32,10 @@ pub use model::files::{FileLocation, Files, KnownFiles};
 pub use model::message_edits::EditedMessage;
 use model::transcript::{Change, Transcript};
 pub use search::{Pattern, SearchStatus};
+use view::Inner;
 pub use view::ReadingPosition;
 pub use view::agents::Agents;
 pub use view::edits::Edits;
-use view::{Inner, Step};
 pub use widgets::context::{Output, Side};
 pub(crate) use widgets::diff_text::show_diff;
 pub use widgets::waiting::move_focused as move_focused_waiting;
@@ -240,17 +240,27 @@ impl Conversation {
         }
     }
 
-    /// Gives the button beside this message the keyboard once it is shown, unless the user moved it elsewhere by
-    /// then. Until then no other widget has it: a key that is pressed again must not send what is in the composer.
-    pub fn return_to_step(&self, message: MessageId, side: Side) {
-        self.inner.step.set(Some(Step { message, side }));
-        self.inner.root.set_focusable(true);
-        self.inner.root.grab_focus();
+    /// Another version of a message is shown next, this one: what is seen of the message stays where it is, as far as
+    /// there is enough above and below it. `keyboard`: the button that has the keyboard and keeps it, unless the user
+    /// moves it elsewhere by then. Until then no other widget has it: a key that is pressed again must not send what
+    /// is in the composer.
+    pub fn switch_version(&self, message: MessageId, keyboard: Option<Side>) {
+        self.inner.begin_switch(message, keyboard);
     }
 
-    /// The version that was stepped to is not shown after all. Whether the keyboard is with nothing since then.
-    pub fn give_up_step(&self) -> bool {
-        self.inner.give_up_step()
+    /// The version is not shown after all. Whether the keyboard is with nothing since then.
+    pub fn give_up_switch(&self) -> bool {
+        self.inner.give_up_switch()
+    }
+
+    /// How many messages there were from the one on whose other version is shown next; 0 where none is.
+    pub fn below_switch(&self) -> usize {
+        self.inner.below_switch()
+    }
+
+    /// Whether this snapshot begins after the version that is shown next: then more of the session is to be opened.
+    pub fn begins_after_version(&self, snapshot: &Snapshot) -> bool {
+        self.inner.begins_after_version(snapshot)
     }
 
     /// Whether this message is loaded.

@@ -19,6 +19,7 @@ mod choices;
 mod close_keys;
 mod composer;
 pub mod conversation;
+mod copy_mark;
 mod dates;
 mod drafts;
 mod editor;

@@ -53,10 +53,14 @@ struct Inner {
     label: gtk::Label,
     popover: gtk::Popover,
     pages: gtk::Stack,
+    /// What choosing does, where that is more than usual.
+    heading: gtk::Label,
     search: gtk::SearchEntry,
     list: ModelList,
     nothing: gtk::Label,
     options_button: gtk::Button,
+    /// What is about the chat, and not about choosing a model.
+    of_chat: gtk::Box,
     options: OptionsPage,
     models: RefCell<Vec<ModelEntry>>,
     favourites: RefCell<Vec<ModelRef>>,
@@ -97,7 +101,19 @@ impl ModelPicker {
         let instructions = flat_button(&gettext("Instructions…"));
         let manage = flat_button(&gettext("Manage Models…"));
         let connections = flat_button(&gettext("Connections…"));
+        let heading = gtk::Label::builder()
+            .xalign(0.0)
+            .wrap(true)
+            .visible(false)
+            .margin_start(6)
+            .margin_top(2)
+            .css_classes(["heading"])
+            .build();
+        let of_chat = gtk::Box::new(gtk::Orientation::Vertical, 6);
+        of_chat.append(&options_button);
+        of_chat.append(&instructions);
         let first = gtk::Box::new(gtk::Orientation::Vertical, 6);
+        first.append(&heading);
         first.append(&search);
         let pages = gtk::Stack::builder().vhomogeneous(false).interpolate_size(true).build();
         pages.add_named(&first, Some("models"));
@@ -123,8 +139,7 @@ impl ModelPicker {
             first.append(list.widget());
             first.append(&nothing);
             first.append(&gtk::Separator::new(gtk::Orientation::Horizontal));
-            first.append(&options_button);
-            first.append(&instructions);
+            first.append(&of_chat);
             first.append(&manage);
             first.append(&connections);
             Inner {
@@ -132,10 +147,12 @@ impl ModelPicker {
                 label,
                 popover,
                 pages,
+                heading,
                 search,
                 list,
                 nothing,
                 options_button,
+                of_chat,
                 options,
                 models: RefCell::default(),
                 favourites: RefCell::default(),
@@ -166,6 +183,12 @@ impl ModelPicker {
             if let Some(inner) = weak.upgrade() {
                 inner.focus();
                 inner.list.reveal_selected();
+            }
+        });
+        let weak = Rc::downgrade(inner);
+        inner.popover.connect_closed(move |_| {
+            if let Some(inner) = weak.upgrade() {
+                inner.set_heading("");
             }
         });
         let weak = Rc::downgrade(inner);
@@ -254,6 +277,12 @@ impl ModelPicker {
     pub(crate) fn open(&self) {
         self.inner.button.popup();
     }
+
+    /// Opens the list this once for what these words say, which are above it.
+    pub(crate) fn open_for(&self, words: &str) {
+        self.inner.set_heading(words);
+        self.inner.button.popup();
+    }
 }
 
 impl Inner {
@@ -296,6 +325,15 @@ impl Inner {
         self.label.set_label(&words);
         self.button.set_tooltip_text(Some(&hint));
         self.options_button.set_sensitive(chosen.is_some());
+    }
+
+    /// Says above the list what choosing does; nothing is said where it does what it usually does.
+    fn set_heading(&self, words: &str) {
+        self.heading.set_label(words);
+        self.heading.set_visible(!words.is_empty());
+        self.of_chat.set_visible(words.is_empty());
+        accessible::set_description(&self.search, words);
+        self.list.describe(words);
     }
 
     /// Updates the list; while it is hidden, this can wait.

@@ -51,13 +51,18 @@ pub(crate) enum Page {
     Permissions,
 }
 
+/// How wide the preferences are, in pixels at the default font, where the window below is not narrower.
+const WIDTH: i32 = 600;
+/// The narrowest that they can be, in pixels.
+const LEAST_WIDTH: i32 = 360;
+
 /// Opens the preferences above a window.
 pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Page) {
     let window = adw::PreferencesWindow::builder()
         .transient_for(parent)
         .modal(true)
         .title(gettext("Preferences"))
-        .default_width(600)
+        .default_width(width_above(parent.width()))
         .default_height(640)
         .search_enabled(false)
         .build();
@@ -93,6 +98,12 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
     });
     follow(&window, &context, pages);
     window.present();
+}
+
+/// A screen that has no space for a wider window has none for wider preferences. A window that is not shown yet
+/// has no width.
+fn width_above(parent: i32) -> i32 {
+    if parent > 0 { parent.clamp(LEAST_WIDTH, WIDTH) } else { WIDTH }
 }
 
 /// Shows the dialog for a new connection above a window.

@@ -40,6 +40,7 @@ use crate::appearance;
 use crate::chat_list::{self, ChatList};
 use crate::chat_widget::{self, ChatWidget};
 use crate::panel::Panel;
+use deletions::Deleted;
 use keys::Action;
 pub(crate) use messages::{Arrival, Command, Init, Input, LaunchTarget};
 use notifications::Notifications;
@@ -171,10 +172,14 @@ impl Component for Window {
             }
             Input::Looked => self.list.emit(chat_list::Input::Regroup),
             Input::Show(fid) => self.show(Some(fid), view),
-            Input::Restore(chats) => {
+            Input::MessagesBack(messages) => view.deletions.forget_messages(&messages),
+            Input::Restore(Deleted::Chats(chats)) => {
                 for fid in chats {
                     self.list.emit(chat_list::Input::Restore(fid));
                 }
+            }
+            Input::Restore(Deleted::Messages(deleted)) => {
+                self.chat.emit(chat_widget::Input::Restore(deleted));
             }
             Input::Choose(model) => self.chat.emit(chat_widget::Input::UseModel(model)),
             Input::Run(command) => {
@@ -236,6 +241,7 @@ impl Component for Window {
                 view.tell_start(&manager);
                 Self::look_for_left_over(manager.clone(), &sender);
                 self.manager = Some(manager);
+                self.show_color_scheme();
                 self.look_for_repository(&sender);
             }
             Command::Started(Err(error)) => view.show_failure(&words::sentence(&error), &sender),
@@ -308,6 +314,13 @@ impl Window {
         root.present();
         if first && !has_files {
             self.chat.emit(chat_widget::Input::FocusMessage);
+        }
+    }
+
+    /// Shows the program in the colors that are set.
+    fn show_color_scheme(&self) {
+        if let Some(manager) = &self.manager {
+            appearance::set_color_scheme(manager.settings().current().ui.color_scheme);
         }
     }
 

@@ -64,7 +64,7 @@ pub use state::{
     agent_description, agent_title, ending, health, key_storage, notice, role, search_gap, seconds,
     short_time, stage, stop_reason, thinking,
 };
-pub use title::title_of_copy;
+pub use title::{messages_of, title_of_copy};
 pub use tools::{
     Progress, changed, command_exit, tool_description, tool_group, tool_heading, tool_line,
     tool_reason, tool_subject, tool_title,

@@ -2,31 +2,31 @@
 
 use clap::{Args, Subcommand};
 
-/// What to do with deleted chats.
+/// What to do with deleted chats and messages.
 #[derive(Debug, Subcommand)]
 pub enum Trash {
-    /// List deleted chats, last deleted first
+    /// List deleted chats and messages, last deleted first
     List {
         /// Print one JSON object per line
         #[arg(long)]
         json: bool,
     },
-    /// Restore deleted chats
+    /// Restore deleted chats or messages
     Restore {
-        /// The chats’ FIDs, as listed by `trash`
+        /// The IDs in the first column of `trash`
         #[arg(required = true)]
-        fid: Vec<String>,
+        id: Vec<String>,
     },
-    /// Delete chats in the trash for good
+    /// Delete chats or messages in the trash for good
     Delete {
-        /// The chats’ FIDs, as listed by `trash`
+        /// The IDs in the first column of `trash`
         #[arg(required = true)]
-        fid: Vec<String>,
+        id: Vec<String>,
         /// Delete without asking
         #[arg(short, long)]
         yes: bool,
     },
-    /// Delete all chats in the trash for good
+    /// Delete everything in the trash for good
     Empty {
         /// Delete without asking
         #[arg(short, long)]

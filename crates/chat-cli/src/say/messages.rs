@@ -43,16 +43,16 @@ pub fn one_chat_for_message() -> String {
 }
 
 pub fn ask_delete_message(text: &str) -> String {
-    let question = gettext("Delete “{text}” and the replies to it? They can’t be restored. [y/N] ");
+    let question = gettext("Delete “{text}” and the replies to it? [y/N] ");
     fill(&question, &[("text", text)])
 }
 
 pub fn ask_delete_reply(text: &str) -> String {
-    let question = gettext("Delete the reply “{text}”? It can’t be restored. [y/N] ");
+    let question = gettext("Delete the reply “{text}”? [y/N] ");
     fill(&question, &[("text", text)])
 }
 
 pub fn ask_delete_from(text: &str) -> String {
-    let question = gettext("Delete “{text}” and everything after it? It can’t be restored. [y/N] ");
+    let question = gettext("Delete “{text}” and everything after it? [y/N] ");
     fill(&question, &[("text", text)])
 }

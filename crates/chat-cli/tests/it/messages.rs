@@ -1,6 +1,7 @@
 //! Tests the commands on single messages: another version, another reply, branches, forks, and what goes on.
 
 use chat_testkit::server::{Model, Script, Server};
+use serde_json::json;
 
 use crate::home::{Home, chunks};
 
@@ -158,6 +159,35 @@ fn a_message_is_deleted_alone_or_with_all_that_follows() {
     home.run(["delete", &fid, "--message", "2", "--branch", "--yes"]).ok();
     assert_eq!(texts(&home, &fid), ["one"]);
     assert_eq!(home.sessions().len(), 1);
+}
+
+#[test]
+fn deleted_messages_come_back_from_the_trash_or_go_for_good() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    let fid = two_questions(&server, &home);
+    home.run(["delete", &fid, "--message", "2", "--yes"]).ok();
+    let deleted = home.run(["delete", &fid, "--message", "2", "--branch", "--yes"]).ok();
+    let trash = home.run(["trash", "--json"]).ok().events();
+    let listed: Vec<_> =
+        trash.iter().map(|it| (&it["fid"], &it["text"], &it["messages"])).collect();
+    assert_eq!(
+        listed,
+        [(&json!(fid), &json!("two"), &json!(2)), (&json!(fid), &json!("1"), &json!(1))]
+    );
+    let said = home.run(["trash"]).ok().stdout;
+    assert!(said.contains("2 messages of “one”") && said.contains("1 message of “one”"), "{said}");
+    let id = |at: usize| trash[at]["id"].as_str().expect("an id");
+    let said = format!("Restore them with: natter-cli trash restore {}", id(0));
+    assert!(deleted.stderr.contains(&said), "{deleted:?}");
+    let restored = home.run(["trash", "restore", id(1)]).ok();
+    assert_eq!(restored.stderr, "Restored 1 message of “one”.\n");
+    assert_eq!(texts(&home, &fid), ["one", "1"]);
+    assert_eq!(home.run(["trash", "delete", id(0)]).code, Some(1), "nobody can be asked");
+    home.run(["trash", "delete", id(0), "--yes"]).ok();
+    assert_eq!(home.run(["trash", "restore", id(0)]).code, Some(1), "it is gone");
+    assert_eq!(home.run(["trash"]).ok().stderr, "The trash is empty.\n");
+    assert_eq!(texts(&home, &fid), ["one", "1"]);
 }
 
 #[test]

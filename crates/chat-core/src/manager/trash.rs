@@ -1,10 +1,10 @@
-//! Lists the trash, and removes for good what is in it.
+//! Lists the trash of sessions and of messages, and removes for good what is in it.
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::{Event, Fid, Kind, Manager, Result, Sessions};
-use crate::store::TrashedSession;
+use super::{Event, Fid, Kind, Manager, Messages, Result, Sessions};
+use crate::store::{TrashedMessages, TrashedSession};
 
 /// How long a deleted session can be restored.
 pub const TRASH_AGE: Duration = Duration::from_hours(30 * 24);
@@ -44,6 +44,34 @@ impl Sessions {
                     if store.trees_in_trash(vec![fid]).await.is_ok() {
                         return Err(Kind::SessionInUse.into());
                     }
+                }
+                Ok(())
+            })
+            .await
+    }
+}
+
+impl Messages {
+    /// The deleted messages that can still be [restored](Self::restore), those that were deleted at once together,
+    /// the last deleted first. They are about sessions that are not deleted and not temporary.
+    ///
+    /// # Errors
+    /// The store's.
+    pub async fn trash(&self) -> Result<Vec<TrashedMessages>> {
+        let store = self.0.inner.shared.store.clone();
+        self.0.run(async move { store.message_trash().await }).await
+    }
+
+    /// Removes deleted messages for good. They cannot be restored.
+    ///
+    /// # Errors
+    /// `SessionNotFound`, and the store's.
+    pub async fn delete_for_good(&self, trashed: Vec<TrashedMessages>) -> Result<()> {
+        let store = self.0.inner.shared.store.clone();
+        self.0
+            .run(async move {
+                for trashed in trashed {
+                    store.remove_messages(&trashed.fid, trashed.messages.messages).await?;
                 }
                 Ok(())
             })

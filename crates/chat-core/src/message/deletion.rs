@@ -19,7 +19,7 @@ pub struct DeletedMessages {
     pub messages: Vec<MessageId>,
     /// How many of them people see: the user's, and each reply once, with all its rounds of tools.
     pub shown: usize,
-    /// The end of the branch that was shown before.
+    /// The end of the branch that was shown before; none of those from the trash, which does not know it.
     pub(crate) head: Option<MessageId>,
     /// The end of the branch that is shown since then.
     pub(crate) new_head: Option<MessageId>,

@@ -15,7 +15,7 @@ use super::{Session, SessionServices};
 use crate::agent::says_something;
 use crate::error::{Kind, Result};
 use crate::event::Event;
-use crate::message::{ChatRequest, Fid, Message, MessageId, Role, SessionMeta};
+use crate::message::{ChatRequest, Fid, Message, MessageId, Role, SessionMeta, Usage};
 use crate::store::NewSession;
 
 impl Session {
@@ -261,9 +261,21 @@ impl Session {
         let user = user.ok_or(Kind::NothingToSend)?;
         // What was made shorter for it stays so.
         let markers = branch[user + 1..].iter().take_while(|message| message.role == Role::Ui);
-        let asked = branch[user + markers.count()].id;
-        let reply = Arc::new(Message::reply(Some(asked), resolved.model.clone()));
-        self.store_and_start(resolved, reply, cancel).await
+        let (earlier, failed) = branch.split_at(user + markers.count() + 1);
+        let asked = earlier.last().map(|message| message.id);
+        let reply = Arc::new(Message::reply(asked, resolved.model.clone()));
+        // A try of which nothing came is no version of the reply.
+        match failed {
+            [failed] if is_failed_without_content(failed) => {
+                let messages = self.lock().transcript.with_unsaved([&reply]);
+                let store = &self.services.store;
+                store.append_instead(&self.fid, messages, reply.id, failed.id).await?;
+                self.start_stored(resolved, &[], &reply, cancel);
+                self.lock().transcript.remove(failed.id);
+                Ok(())
+            }
+            _ => self.store_and_start(resolved, reply, cancel).await,
+        }
     }
 
     /// Asks the model to go on where its last reply ended too early.
@@ -389,6 +401,13 @@ impl Session {
         let turn = RunningTurn { session, id: turn };
         self.services.spawn(turn.work(resolved, cancel));
     }
+}
+
+/// Whether this is a reply that failed before anything of it came, and that cost nothing.
+fn is_failed_without_content(reply: &Message) -> bool {
+    let has_failed = reply.ended.is_some_and(|ended| ended.trouble().is_some());
+    let is_free = reply.usage.as_ref().is_none_or(|usage| *usage == Usage::default());
+    reply.role == Role::Assistant && has_failed && is_free && reply.is_empty()
 }
 
 /// Where a message of the user's stands in a branch.

@@ -1,6 +1,29 @@
-//! Defines how large texts are in the window, and how wide a conversation is.
+//! Defines the window's colors, how large its texts are, and how wide a conversation is.
 
 use serde::{Deserialize, Serialize};
+
+/// Which colors the window has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum ColorScheme {
+    /// Those that the desktop is set to.
+    #[default]
+    System,
+    /// Dark text on light.
+    Light,
+    /// Light text on dark.
+    Dark,
+}
+
+impl ColorScheme {
+    /// All of them, in the order in which they are offered.
+    pub const ALL: [Self; 3] = [Self::System, Self::Light, Self::Dark];
+
+    #[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+    pub(super) fn is_default(&self) -> bool {
+        *self == Self::default()
+    }
+}
 
 /// The size of texts, in percent of the usual one. From [`Zoom::LEAST`] to [`Zoom::MOST`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]

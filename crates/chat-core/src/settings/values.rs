@@ -5,7 +5,9 @@ use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 
-use super::{AgentSettings, ColumnWidth, Connection, PermissionSettings, ToolSettings, Zoom};
+use super::{
+    AgentSettings, ColorScheme, ColumnWidth, Connection, PermissionSettings, ToolSettings, Zoom,
+};
 use crate::message::{Delivery, ModelRef, Options, Thinking};
 
 /// Everything that `config.toml` holds.
@@ -146,6 +148,9 @@ pub struct UiSettings {
     /// Whether the list groups chats by the folders that they work in.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub group_by_project: bool,
+    /// Which colors the window has.
+    #[serde(skip_serializing_if = "ColorScheme::is_default")]
+    pub color_scheme: ColorScheme,
     /// The size of the texts in conversations, messages and files, in percent of the usual one.
     #[serde(skip_serializing_if = "Zoom::is_default")]
     pub zoom: Zoom,
@@ -172,6 +177,7 @@ impl Default for UiSettings {
             tiny_is_known: false,
             notifications: true,
             group_by_project: false,
+            color_scheme: ColorScheme::default(),
             zoom: Zoom::default(),
             column: ColumnWidth::default(),
         }

@@ -68,6 +68,17 @@ impl DeletedLinks {
         Ok(Self(links))
     }
 
+    /// Only those of these messages.
+    pub(super) fn only(mut self, messages: &[MessageId]) -> Self {
+        self.0.retain(|id, _| messages.contains(id));
+        self
+    }
+
+    /// Which they are, in no order.
+    pub(super) fn ids(&self) -> impl Iterator<Item = MessageId> {
+        self.0.keys().copied()
+    }
+
     pub(super) fn has(&self, message: MessageId) -> bool {
         self.0.contains_key(&message)
     }

@@ -1,6 +1,7 @@
 //! Deletes single messages and branches of a session, takes that back in any order, and purges them.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 use std::time::Duration;
 
 use jiff::{SignedDuration, Timestamp};
@@ -12,7 +13,7 @@ use super::db_handle::DbHandle;
 use super::fault::Outcome;
 use super::{Store, messages, sessions};
 use crate::error::{Kind, Result};
-use crate::message::{Compaction, DeleteScope, DeletedMessages, Fid, MessageId, Role};
+use crate::message::{Compaction, DeleteScope, DeletedMessages, Fid, Message, MessageId, Role};
 
 impl Store {
     /// Marks messages of a claimed session deleted; they stay until they are purged. What follows them is shown
@@ -37,6 +38,26 @@ impl Store {
     pub async fn restore_messages(&self, fid: &Fid, deleted: DeletedMessages) -> Result<()> {
         let fid = fid.clone();
         self.of(&fid).write(move |db| restore(db, &fid, &deleted)).await
+    }
+
+    /// The same as [`append`](Self::append), in place of a message that nothing follows: that is removed for good.
+    ///
+    /// # Errors
+    /// As [`append`](Self::append).
+    pub async fn append_instead(
+        &self,
+        fid: &Fid,
+        messages: Vec<Arc<Message>>,
+        head: MessageId,
+        replaced: MessageId,
+    ) -> Result<()> {
+        let fid = fid.clone();
+        self.of(&fid)
+            .write(move |db| {
+                super::append(db, &fid, &messages, head)?;
+                remove_last(db, &fid, replaced)
+            })
+            .await
     }
 
     /// Removes messages for good that were deleted longer ago than `age`.
@@ -153,9 +174,14 @@ fn restore(db: &DbHandle, fid: &Fid, deleted: &DeletedMessages) -> Outcome<()> {
     keep_deleted_what_tells_of_deleted(db, session, &deleted.messages)?;
     let tree = Branches::read(db, fid)?;
     let first = deleted.messages.first();
-    if tree.head() == deleted.new_head {
+    if deleted.head.is_some() && tree.head() == deleted.new_head {
         let end = DeletedLinks::read(db, session)?.live(deleted.head);
         return set_head(db, session, end);
+    }
+    // Whoever brings messages back from the trash wants to see them.
+    if deleted.head.is_none() {
+        let end = first.and_then(|first| tree.end_of(*first));
+        return end.map_or(Ok(()), |end| set_head(db, session, Some(end)));
     }
     // Something may have been said or deleted since then: what follows the end of the shown branch is shown again.
     if let Some(first) = first.filter(|first| tree.parent(**first) == tree.head()) {
@@ -199,20 +225,40 @@ fn purge(db: &DbHandle, before: i64) -> Outcome<()> {
         .prepare_cached("SELECT DISTINCT session FROM messages WHERE deleted <= ?1")?;
     let found = statement.query_map([before], |row| row.get(0))?;
     for session in found.collect::<std::result::Result<Vec<i64>, _>>()? {
-        let gone = DeletedLinks::until(db, session, before)?;
-        // What follows them keeps its place for good.
-        let mut statement = db.connection.prepare_cached(
-            "SELECT key, parent FROM messages WHERE session = ?1 AND parent IS NOT NULL",
-        )?;
-        let links = statement
-            .query_map([session], |row| Ok((row.get(0)?, MessageId::from_bytes(row.get(1)?))))?;
-        for (key, parent) in links.collect::<std::result::Result<Vec<(i64, _)>, _>>()? {
-            if gone.has(parent) {
-                set_parent(db, key, gone.live(Some(parent)))?;
-            }
-        }
+        close_gaps(db, session, &DeletedLinks::until(db, session, before)?)?;
     }
     db.run("DELETE FROM messages WHERE deleted <= ?1", [before])?;
+    Ok(())
+}
+
+/// What follows messages that are about to be removed keeps its place for good.
+pub(super) fn close_gaps(db: &DbHandle, session: i64, gone: &DeletedLinks) -> Outcome<()> {
+    let mut statement = db.connection.prepare_cached(
+        "SELECT key, parent FROM messages WHERE session = ?1 AND parent IS NOT NULL",
+    )?;
+    let links = statement
+        .query_map([session], |row| Ok((row.get(0)?, MessageId::from_bytes(row.get(1)?))))?;
+    for (key, parent) in links.collect::<std::result::Result<Vec<(i64, _)>, _>>()? {
+        if gone.has(parent) {
+            set_parent(db, key, gone.live(Some(parent)))?;
+        }
+    }
+    Ok(())
+}
+
+/// Removes a message for good, unless another one follows it, deleted or not.
+fn remove_last(db: &DbHandle, fid: &Fid, message: MessageId) -> Outcome<()> {
+    const FOLLOWED: &str = "SELECT 1 FROM messages WHERE session = ?1 AND parent = ?2 LIMIT 1";
+    let session = sessions::key(db, fid)?;
+    if db.find(FOLLOWED, params![session, message.as_bytes()], |_| Ok(()))?.is_none() {
+        // The store may have refused it.
+        let sql = "SELECT key FROM messages WHERE id = ?1 AND session = ?2";
+        let key = db.find(sql, params![message.as_bytes(), session], |row| row.get::<_, i64>(0))?;
+        if let Some(key) = key {
+            messages::unindex(db, key)?;
+            db.run("DELETE FROM messages WHERE key = ?1", [key])?;
+        }
+    }
     Ok(())
 }
 

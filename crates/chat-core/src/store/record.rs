@@ -7,7 +7,7 @@ use chat_permission::Entry;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
-use crate::message::{Message, MessageId, SessionChange, SessionMeta};
+use crate::message::{DeletedMessages, Fid, Message, MessageId, SessionChange, SessionMeta};
 
 /// A stored session without its messages.
 #[derive(Clone, Debug, Default, PartialEq, Hash)]
@@ -78,6 +78,21 @@ pub struct TrashedSession {
     pub deleted: Timestamp,
     /// How many agents were deleted with it.
     pub agents: u32,
+}
+
+/// Messages of a session that were deleted at once.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrashedMessages {
+    /// The session, which itself is not deleted.
+    pub fid: Fid,
+    /// Its title.
+    pub title: String,
+    /// When they were deleted.
+    pub deleted: Timestamp,
+    /// The beginning of the first one.
+    pub excerpt: String,
+    /// The messages.
+    pub messages: DeletedMessages,
 }
 
 /// A part of a session's shown branch.

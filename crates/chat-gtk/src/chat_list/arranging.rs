@@ -1,7 +1,6 @@
 //! Pins, archives and duplicates chats, and does the same with all that are marked.
 
 use chat_core::message::{Fid, SessionMeta};
-use chat_presentation::words;
 use relm4::ComponentSender;
 use relm4::gtk::prelude::*;
 
@@ -83,7 +82,7 @@ impl ChatList {
         let (Some(manager), Some(title)) = (self.manager.clone(), self.model.title(&fid)) else {
             return;
         };
-        let title = words::title_of_copy(&title);
+        let title = self.model.title_of_copy(&title);
         sender.oneshot_command(async move {
             Command::Duplicated(manager.sessions().duplicate(&fid, title).await)
         });

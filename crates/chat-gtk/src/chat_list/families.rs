@@ -90,6 +90,9 @@ impl Families {
 
     /// Those of them whose rows are shown, if the chat's own is.
     pub(super) fn shown_below(&self, fid: &Fid) -> Vec<Fid> {
+        if !self.is_open(fid) {
+            return Vec::new();
+        }
         self.walk(fid, &|at| self.open.contains(at))
     }
 

@@ -76,6 +76,8 @@ pub(crate) enum Input {
     FindColors(Option<PathBuf>),
     /// The first frame with chats was painted.
     FillRest,
+    /// Takes more of what has happened.
+    TakeIn,
     /// The window became active again: the day may have changed.
     Regroup,
     /// A row was clicked.
@@ -123,6 +125,8 @@ pub(crate) enum Output {
     Export { fid: Fid, title: String },
     /// Write these to one file.
     ExportTogether(Vec<Fid>),
+    /// A chat was not brought back: it was deleted for good.
+    GoneForGood,
     /// Something failed.
     Failed(chat_core::error::Error),
     /// The list is loaded. These chats are in it or in the trash.

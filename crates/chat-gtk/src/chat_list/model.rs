@@ -15,6 +15,7 @@ use chat_core::event::{Event, SessionPlaceholder, Status};
 use chat_core::message::Fid;
 use chat_core::store::{Hit, Pattern, SearchFilter};
 use chat_presentation::search_words::TypedSearch;
+use chat_presentation::words;
 use gtk::gio;
 use jiff::civil::Date;
 use relm4::gtk::prelude::*;
@@ -288,6 +289,13 @@ impl Model {
 
     pub(super) fn titles(&self) -> Vec<(Fid, String)> {
         self.everything().iter().map(|item| (item.fid(), self.full_title(item))).collect()
+    }
+
+    /// What the copy of a chat of this title is called.
+    pub(super) fn title_of_copy(&self, title: &str) -> String {
+        let all = self.everything();
+        let is_taken = |title: &str| all.iter().any(|item| item.with(|chat| chat.title == title));
+        words::title_of_copy(title, is_taken)
     }
 
     /// Another chat in which something waits for the user, the newest first.

@@ -12,6 +12,7 @@ use chat_presentation::diagnostics::{Diagnostics, Moment};
 use chat_presentation::words;
 use gettextrs::gettext;
 
+use super::reading_positions::MOST_OPENED;
 use super::requests::{note, panel};
 use super::shown_chat::ShownChat;
 use super::start_page::NewChat;
@@ -19,6 +20,9 @@ use super::view::Page;
 use super::{ChatWidget, FrameMsg, Output, PAGE};
 use crate::bridge::about;
 use crate::{appearance, paint};
+
+/// Where too few messages were opened, so many times as many are.
+const MORE: usize = 4;
 
 /// Whether this is a model of this computer that is not there any more.
 fn was_removed(model: &ModelRef, manager: &Manager) -> bool {
@@ -33,6 +37,9 @@ impl ChatWidget {
             return;
         }
         match result {
+            Ok(snapshot) if self.is_cut(&snapshot) => {
+                self.open_last(fid.clone(), MORE * snapshot.messages.len());
+            }
             Ok(snapshot) => {
                 // What another program writes is read again again and again.
                 let open = matches!(&self.shown, ShownChat::Open(session) if session.fid == *fid);
@@ -54,6 +61,7 @@ impl ChatWidget {
                     self.agents.open(&session);
                 }
                 self.shown = ShownChat::Open(session);
+                self.give_model();
                 self.show_review();
                 self.review.look();
                 self.requests.find_siblings(fid.clone());
@@ -87,9 +95,20 @@ impl ChatWidget {
 
     /// Reads a chat again.
     pub(super) fn read_again(&self, fid: Fid) {
+        // The other version of a message may be followed by as much.
+        self.open_last(fid, PAGE.max(self.conversation.below_switch() + PAGE / 2));
+    }
+
+    /// Opens so many of a chat's last messages.
+    fn open_last(&self, fid: Fid, count: usize) {
         if let Some(bridge) = &self.bridge {
-            bridge.open(fid, PAGE);
+            bridge.open(fid, count.min(MOST_OPENED));
         }
+    }
+
+    /// Whether what was read begins after the version that is to be shown, and more can be opened.
+    fn is_cut(&self, snapshot: &Snapshot) -> bool {
+        snapshot.messages.len() < MOST_OPENED && self.conversation.begins_after_version(snapshot)
     }
 
     /// Takes a batch: one update of everything that it touches.
@@ -149,6 +168,7 @@ impl ChatWidget {
                     session.clone_from(changed);
                     self.conversation.set_project(changed.project.is_some());
                     self.session_changes.keep(session);
+                    self.give_model();
                     return true;
                 }
                 false
@@ -194,6 +214,7 @@ impl ChatWidget {
                 {
                     session.model = manager.sessions().empty().model;
                 }
+                self.give_model();
                 true
             }
             Event::DefinitionsChanged { .. } => {
@@ -209,6 +230,12 @@ impl ChatWidget {
                 false
             }
             _ => false,
+        }
+    }
+
+    fn give_model(&mut self) {
+        if let Some(manager) = &self.manager {
+            self.shown.give_model(|| manager.sessions().empty().model);
         }
     }
 

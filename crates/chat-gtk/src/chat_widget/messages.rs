@@ -8,10 +8,11 @@ use chat_core::message::{ApprovalId, Fid, MessageId, ModelRef};
 use chat_core::review::Seq;
 use chat_presentation::diagnostics::Diagnostics;
 
+use super::deleted_messages::DeletedInChat;
 use super::editor_context::OpenFiles;
 use super::mention_sources::{self, KnownFiles};
 use super::review_bar::{Answered, Restore, Review};
-use super::session_requests::{DeletedInChat, RemovedMessage};
+use super::session_requests::RemovedMessage;
 use super::{
     agent_bar, attaching, background_commands, chat_composer, command_list, context_meter,
     definitions_bar, find_bar, hint_bar, model_bar, plan_bar, project_bar, review_bar,
@@ -229,6 +230,8 @@ pub enum Output {
     MessageRemoved(RemovedMessage),
     /// Messages were deleted: this offers to bring them back.
     MessagesDeleted(DeletedInChat),
+    /// Deleted messages are back.
+    MessagesRestored(DeletedInChat),
     /// Deleted messages could not be brought back now: this offers to try it again.
     MessagesNotRestored {
         /// The messages.

@@ -114,6 +114,11 @@ impl ModelBar {
         self.model.open();
     }
 
+    /// Opens the list of models to ask for a reply again.
+    pub(super) fn open_models_to_regenerate(&self) {
+        self.model.open_for(&gettext("Regenerate with…"));
+    }
+
     /// Calls back when the list of models was closed.
     pub(super) fn connect_models_closed(&self, closed: impl Fn() + Clone + 'static) {
         if let Some(popover) = self.model.widget().popover() {

@@ -14,7 +14,7 @@ const FILE: &str = "reading.json";
 /// So many chats are remembered, those that were left last.
 const MOST: usize = 500;
 /// No more messages than these are opened at once, to show a chat where it was read.
-const MOST_OPENED: usize = 1_000;
+pub(super) const MOST_OPENED: usize = 1_000;
 
 /// The places by chat, those that were left last at the end. A chat that is not here is read at its end.
 /// Cheap to clone: a writer on another thread shares it.

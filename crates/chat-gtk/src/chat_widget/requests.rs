@@ -97,7 +97,7 @@ impl ChatWidget {
                 self.requests.regenerate(fid, reply, with);
             }
             Used::RegenerateWithModel(reply) => {
-                self.model.open_models();
+                self.model.open_models_to_regenerate();
                 self.regenerates = Some((fid, reply));
             }
             Used::Edit(message) => self.requests.begin_edit(fid, message),
@@ -108,8 +108,7 @@ impl ChatWidget {
             }
             Used::SendEdit(message) => self.send_edit(fid, message),
             Used::Fork(message) => {
-                let title = self.shown.title().map(|title| words::title_of_copy(&title));
-                self.requests.fork(fid, message, title);
+                self.requests.fork(fid, message, self.shown.title());
             }
             Used::Delete { message, scope } => {
                 // The row that had the keyboard goes away.
@@ -118,9 +117,9 @@ impl ChatWidget {
             }
             Used::ShowBranch { message, keyboard } => {
                 // The button goes away with its reply, and another comes with the other one.
-                match keyboard {
-                    Some(side) => self.conversation.return_to_step(message, side),
-                    None => self.composer.field().focus(),
+                self.conversation.switch_version(message, keyboard);
+                if keyboard.is_none() {
+                    self.composer.field().focus();
                 }
                 self.diagnostics.switch_began(fid.as_str());
                 self.requests.show_branch(fid, message);

@@ -13,6 +13,7 @@ use chat_core::store::Page;
 use chat_presentation::slash_commands::{self, SlashCommand};
 use chat_presentation::words;
 
+use super::deleted_messages::{DeletedInChat, Undeleted};
 use super::handle::Handle;
 use super::requests::is_gone;
 use super::{PAGE, mention_sources, messages};
@@ -37,7 +38,7 @@ pub(super) enum Msg {
     /// Messages were deleted, or could not be.
     Deleted { fid: Fid, result: Result<DeletedMessages> },
     /// Deleted messages came back, or could not.
-    Undeleted { deleted: DeletedInChat, result: Result<()> },
+    Undeleted(DeletedInChat, Undeleted),
     /// An answer came in time, or did not.
     Answered { fid: Fid, ask: ApprovalId, result: Result<bool> },
     /// A message that waited was taken out of the chat; none was sent meanwhile.
@@ -53,20 +54,6 @@ pub struct RemovedMessage {
     queued: Queued,
     /// What waited after it.
     before: Option<MessageId>,
-}
-
-/// Messages that were deleted in a chat.
-#[derive(Clone, Debug)]
-pub struct DeletedInChat {
-    fid: Fid,
-    deleted: DeletedMessages,
-}
-
-impl DeletedInChat {
-    /// How many, as the conversation shows them.
-    pub fn count(&self) -> usize {
-        self.deleted.shown
-    }
 }
 
 /// What is done with what came of a request: most goes back to the composer.
@@ -223,13 +210,13 @@ impl SessionRequests {
         });
     }
 
-    /// Makes a new chat of all up to this message, under this title.
+    /// Makes a new chat of all up to this message, as a copy of one of this title.
     pub(super) fn fork(&self, fid: Fid, message: MessageId, title: Option<String>) {
         let Some(manager) = self.manager.clone() else { return };
         self.handle.spawn(async move {
             let result = manager.messages().fork(&fid, message).await;
             if let (Ok(copy), Some(title)) = (&result, title)
-                && let Err(error) = manager.sessions().rename(copy, &title).await
+                && let Err(error) = name_copy(&manager, copy, &title).await
             {
                 // It has the title of the first one then.
                 tracing::warn!(%error, "the new chat was not renamed");
@@ -251,8 +238,8 @@ impl SessionRequests {
     pub(super) fn restore(&self, deleted: DeletedInChat) {
         let Some(manager) = self.manager.clone() else { return };
         self.handle.spawn(async move {
-            let result = manager.messages().restore(&deleted.fid, deleted.deleted.clone()).await;
-            Msg::Undeleted { deleted, result }
+            let outcome = deleted.restore(&manager).await;
+            Msg::Undeleted(deleted, outcome)
         });
     }
 
@@ -374,22 +361,17 @@ impl SessionRequests {
                 {
                     self.handle.fail(Some(&fid), error);
                 }
-                let is_lost = shown == Some(&fid) && self.conversation.give_up_step();
+                let is_lost = shown == Some(&fid) && self.conversation.give_up_switch();
                 is_lost.then_some(Output::KeyboardLost)
             }
             Msg::Forked { result: Ok(copy), .. } => Some(Output::Forked(copy)),
             Msg::Deleted { fid, result: Ok(deleted) } => {
-                let deleted = DeletedInChat { fid, deleted };
+                let deleted = DeletedInChat::new(fid, deleted);
                 self.handle.output(messages::Output::MessagesDeleted(deleted));
                 None
             }
-            Msg::Undeleted { deleted, result } => {
-                if let Err(error) = result
-                    && !is_gone(&error)
-                {
-                    let why = words::sentence(&error);
-                    self.handle.output(messages::Output::MessagesNotRestored { deleted, why });
-                }
+            Msg::Undeleted(deleted, outcome) => {
+                self.handle.output(deleted.told(outcome));
                 None
             }
             Msg::Answered { fid, ask, result } => {
@@ -445,4 +427,11 @@ impl SessionRequests {
             self.handle.run(Some(fid.clone()), work(manager, fid));
         }
     }
+}
+
+/// Names a chat as a copy of one of this title.
+async fn name_copy(manager: &Manager, copy: &Fid, original: &str) -> Result<()> {
+    let all = manager.sessions().list().await?;
+    let is_taken = |title: &str| all.iter().any(|other| other.title == title);
+    manager.sessions().rename(copy, &words::title_of_copy(original, is_taken)).await
 }

@@ -107,6 +107,16 @@ impl ShownChat {
         }
     }
 
+    /// Has a chat without a model, such as an imported one, begin with that of new chats. Nothing is stored
+    /// before a message is sent.
+    pub(super) fn give_model(&mut self, of_new: impl FnOnce() -> Option<ModelRef>) {
+        if let Self::Open(session) = self
+            && session.model.is_none()
+        {
+            session.meta.model = of_new();
+        }
+    }
+
     pub(super) fn agent(&self) -> &str {
         match self {
             Self::New(session) => &session.agent,
@@ -169,6 +179,21 @@ mod tests {
 
     use super::*;
     use crate::conversation::SearchStatus;
+
+    #[test]
+    fn a_chat_without_a_model_begins_with_that_of_new_chats() {
+        let of_new = ModelRef::new("Ollama", "new");
+        let own = ModelRef::new("Ollama", "own");
+        for (model, expected) in [(None, &of_new), (Some(own.clone()), &own)] {
+            let mut shown = ShownChat::Open(SessionPlaceholder {
+                meta: SessionMeta { model, ..SessionMeta::default() },
+                status: Status::Idle,
+                activity: None,
+            });
+            shown.give_model(|| Some(of_new.clone()));
+            assert_eq!((shown.model(), shown.hindrance()), (Some(expected), None));
+        }
+    }
 
     #[test]
     fn what_the_chat_before_tells_is_not_done_to_the_one_that_is_being_read() {

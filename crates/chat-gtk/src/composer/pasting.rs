@@ -7,11 +7,11 @@ use gettextrs::ngettext;
 use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
-use super::Inner;
 use super::copied_files::has_files;
 use super::joining::labels;
 use super::plain_words::PlainWords;
 use super::written::{Pin, Pinned};
+use super::{Inner, room};
 
 /// A text with this many characters is long.
 const LONG: usize = 4_000;
@@ -169,7 +169,7 @@ impl Inner {
             self.put_in(|| buffer.insert_interactive_at_cursor(text, true), text);
         }
         buffer.end_user_action();
-        self.text.scroll_mark_onscreen(&buffer.get_insert());
+        room::follow_cursor(&self.scroller, &self.text);
     }
 
     /// Inserts a text that was not typed: it mentions nothing and starts no suggestions.

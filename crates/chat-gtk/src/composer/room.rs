@@ -1,5 +1,8 @@
-//! Keeps a text in view that fits its field. When a new line makes the text grow while it scrolls
-//! to the cursor, GTK 4.8 uses the old height, and the first line is cut off.
+//! Keeps in view what is to be seen of a text while its field gets another height.
+//!
+//! A text that fits its field is seen as a whole. When a new line makes the text grow while it scrolls to the cursor,
+//! GTK 4.8 uses the old height, and the first line is cut off. Of a longer one that was put in at once the cursor is
+//! seen: GTK scrolls to it by the heights that lines and field have at that moment.
 
 use std::cell::Cell;
 use std::rc::Rc;
@@ -31,5 +34,21 @@ pub(super) fn connect(scroller: &gtk::ScrolledWindow, text: &gtk::TextView) {
             }
             if left.get() > 0 { glib::ControlFlow::Continue } else { glib::ControlFlow::Break }
         });
+    });
+}
+
+/// Keeps the cursor in view while a text that was put in gets its height.
+pub(super) fn follow_cursor(scroller: &gtk::ScrolledWindow, text: &gtk::TextView) {
+    let adjustment = scroller.vadjustment().downgrade();
+    let (left, known) = (Cell::new(FRAMES), Cell::new((0.0, 0.0)));
+    text.add_tick_callback(move |text, _| {
+        let Some(adjustment) = adjustment.upgrade() else { return glib::ControlFlow::Break };
+        let now = (adjustment.upper(), adjustment.page_size());
+        // Only then: the user may scroll meanwhile.
+        if known.replace(now) != now {
+            text.scroll_mark_onscreen(&text.buffer().get_insert());
+        }
+        left.set(left.get() - 1);
+        if left.get() > 0 { glib::ControlFlow::Continue } else { glib::ControlFlow::Break }
     });
 }

@@ -9,6 +9,7 @@ use gtk::{gdk, glib};
 
 use super::*;
 use crate::choices;
+use crate::main_loop::until;
 use crate::project_picker::ProjectPicker;
 
 /// The narrowest window, minus the margins around the composer.
@@ -413,4 +414,27 @@ fn names_in_a_long_pasted_text_stay_text_in_the_message() {
     composer.inner.put_into_text(0);
     assert_eq!(composer.content().text, long);
     assert_eq!(composer.content().pins, []);
+}
+
+#[gtk::test]
+fn the_cursor_is_seen_after_a_text_was_pasted_that_does_not_fit() {
+    let (composer, _) = composer();
+    let window = gtk::Window::builder()
+        .default_width(500)
+        .default_height(600)
+        .child(composer.widget())
+        .build();
+    window.present();
+    let text = composer.inner.text.clone();
+    until("the field", || text.height() > 0);
+    composer.inner.paste(&"a line of some words\n".repeat(70));
+    let bottom = || {
+        let cursor = text.iter_location(&text.buffer().iter_at_mark(&text.buffer().get_insert()));
+        let seen = text.visible_rect();
+        (cursor.y() + cursor.height()) - (seen.y() + seen.height())
+    };
+    until("the field in its height", || composer.inner.scroller.height() > 150);
+    until("the cursor in sight", || bottom() <= 0);
+    let adjustment = composer.inner.scroller.vadjustment();
+    assert!(adjustment.upper() > adjustment.page_size(), "it does not fit");
 }

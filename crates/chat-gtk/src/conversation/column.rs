@@ -103,6 +103,17 @@ impl Column {
         }
     }
 
+    /// Takes the keyboard from rows that go because they are far from the sight. GTK would give it to the next one, and
+    /// that would be scrolled to.
+    pub fn take_focus_from(&self, range: std::ops::Range<usize>) {
+        let focus = self.focus_child();
+        let has_it =
+            self.imp().rows.borrow()[range].iter().any(|row| focus.as_ref() == Some(&row.widget));
+        if let Some(root) = self.root().filter(|_| has_it) {
+            root.set_focus(gtk::Widget::NONE);
+        }
+    }
+
     /// Removes rows.
     pub fn remove(&self, range: std::ops::Range<usize>) {
         let removed: Vec<imp::Row> = self.imp().rows.borrow_mut().drain(range).collect();

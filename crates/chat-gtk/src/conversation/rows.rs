@@ -4,18 +4,19 @@ mod heights;
 mod making;
 mod offsets;
 pub mod row;
+mod switching;
 mod text_places;
 
 use std::ops::Range;
 
-use chat_core::message::{ApprovalId, Fid, MessageId, Role};
+use chat_core::message::{ApprovalId, Fid};
 use gtk::prelude::*;
 
 use super::column::Column;
 use crate::conversation::model::entry::Entry;
 use crate::conversation::model::hits::Hit;
 use crate::conversation::model::row_kind::RowKind;
-use crate::conversation::widgets::context::{Side, WidgetContext};
+use crate::conversation::widgets::context::WidgetContext;
 use crate::conversation::widgets::position::RowPosition;
 use crate::free_memory;
 use heights::line_gap;
@@ -177,27 +178,6 @@ impl Rows {
         self.all.iter().find_map(|row| row.widget.as_ref()?.focused_prompt())
     }
 
-    /// The button that goes to the version at this side of a message, if that is drawn and has others beside it.
-    pub fn step(&self, entries: &[Entry], message: MessageId, side: Side) -> Option<gtk::Button> {
-        let offsets = EntryOffsets::new(entries);
-        let first = entries.iter().position(|entry| entry.id() == message)?;
-        // A reply of several rounds ends before what the person says next.
-        let rest = entries[first..].iter();
-        let is_own = entries[first].message.role == Role::User;
-        let count = if is_own {
-            1
-        } else {
-            rest.take_while(|entry| entry.message.role != Role::User).count()
-        };
-        let rows = self.all.get(offsets.starts[first]..)?.iter();
-        let end: usize = entries[first..first + count].iter().map(|entry| entry.rows).sum();
-        rows.take(end).find_map(|row| match &row.widget {
-            Some(RowWidget::Footer(footer)) => footer.step(side),
-            Some(RowWidget::OwnLine(line)) => line.step(side),
-            _ => None,
-        })
-    }
-
     /// Brings a row into sight: the place in it that was found, or its top. `holds`: whether it
     /// stays there though text is added to the end.
     pub fn reveal(&self, index: usize, hit: Option<&Hit>, holds: bool) {
@@ -310,9 +290,9 @@ impl Rows {
         self.column.put_at(index - self.made.start, below);
     }
 
-    /// Where a row that has a widget begins, from the top of the sight, in pixels.
+    /// Where a row begins, from the top of the sight, in pixels; none where it has no widget.
     pub fn top_of(&self, index: usize) -> Option<f64> {
-        self.column.top_of(index - self.made.start)
+        self.column.top_of(index.checked_sub(self.made.start)?)
     }
 
     /// The first row that is seen.

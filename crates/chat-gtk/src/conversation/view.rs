@@ -10,6 +10,7 @@ mod menu;
 mod own_messages;
 mod selection;
 mod start;
+mod switching;
 
 pub use loading::ReadingPosition;
 
@@ -23,6 +24,7 @@ use gtk::prelude::*;
 use chat_core::message::{Fid, MessageId};
 
 use selection::Press;
+use switching::Switch;
 
 use super::column::Column;
 use super::rows::Rows;
@@ -35,7 +37,7 @@ use crate::conversation::model::one_time_note::OneTimeNote;
 use crate::conversation::model::selection::Selection;
 use crate::conversation::model::transcript::Transcript;
 use crate::conversation::search::{Finder, MatchPosition};
-use crate::conversation::widgets::context::{Links, Output, Prices, Side, WidgetContext};
+use crate::conversation::widgets::context::{Links, Output, Prices, WidgetContext};
 use crate::conversation::widgets::floating::{jump_button, target_label};
 use crate::conversation::widgets::style_tags::StyleTags;
 use crate::conversation::widgets::tags::Tags;
@@ -69,8 +71,8 @@ pub(super) struct Inner {
     pub(super) searching: Cell<bool>,
     /// Called when everything that came was drawn.
     painted: RefCell<Option<Box<dyn Fn()>>>,
-    /// What gets the keyboard once its reply is shown.
-    pub(super) step: Cell<Option<Step>>,
+    /// The switch to another version that is on its way.
+    switch: Cell<Option<Switch>>,
     /// Whether the reader is on the way to the first message, and since which of the column's moves.
     to_start: Cell<Option<u64>>,
     /// Whether messages are being read for that.
@@ -79,13 +81,6 @@ pub(super) struct Inner {
     press: RefCell<Option<Press>>,
     /// Where the keyboard selects up and down, in pixels from the left.
     goal_x: Cell<Option<f64>>,
-}
-
-/// The step to the next message, or the one before, that stands beside one.
-#[derive(Clone, Copy)]
-pub(super) struct Step {
-    pub(super) message: MessageId,
-    pub(super) side: Side,
 }
 
 pub(super) struct State {
@@ -170,6 +165,12 @@ impl Inner {
                 }
             }
         };
+        let opening_menu = weak.clone();
+        let menu = move |button: &gtk::Button| {
+            if let Some(inner) = opening_menu.upgrade() {
+                inner.open_menu_of(button);
+            }
+        };
         let target = target_label();
         root.add_overlay(&target);
         let told = Rc::clone(&output);
@@ -231,6 +232,7 @@ impl Inner {
             errors: Rc::default(),
             output: Rc::clone(&output),
             copy: Rc::new(copy),
+            menu: Rc::new(menu),
             prices: Prices::default(),
             pictures: pictures.clone(),
             code_blocks: Rc::default(),
@@ -268,7 +270,7 @@ impl Inner {
             unseen: Cell::new(false),
             searching: Cell::new(false),
             painted: RefCell::default(),
-            step: Cell::default(),
+            switch: Cell::default(),
             to_start: Cell::default(),
             reading_start: Cell::default(),
             press: RefCell::default(),
@@ -334,6 +336,7 @@ impl Inner {
             }
             start += entry.rows;
         }
+        self.place_version(transcript, rows, now);
         let near_start = rows.tend(&transcript.entries, now);
         rows.set_caret(transcript.is_live());
         self.tail.show(transcript, rows.reach_end());
@@ -349,14 +352,11 @@ impl Inner {
         } else {
             state.forget_far();
         }
-        let button = self
-            .step
-            .get()
-            .and_then(|step| state.rows.step(&state.transcript.entries, step.message, step.side));
+        let button = self.version_button(&state);
         drop(state);
         self.hold_while_dragged();
         if let Some(button) = button {
-            self.take_step(&button);
+            self.return_keyboard(&button);
         }
         if let Some(painted) = &*self.painted.borrow() {
             painted();
@@ -369,22 +369,6 @@ impl Inner {
             (self.output)(Output::NeedEarlier { before });
         }
         self.seek_start();
-    }
-
-    /// The reply that was stepped to is shown: its button gets the keyboard, if nothing else has it by now.
-    fn take_step(&self, button: &gtk::Button) {
-        self.step.take();
-        if self.root.has_focus() {
-            button.grab_focus();
-        }
-        self.root.set_focusable(false);
-    }
-
-    /// The version that was stepped to is not shown after all. Whether the keyboard waited for its button.
-    pub(super) fn give_up_step(&self) -> bool {
-        let waited = self.step.take().is_some() && self.root.has_focus();
-        self.root.set_focusable(false);
-        waited
     }
 }
 

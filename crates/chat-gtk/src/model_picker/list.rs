@@ -70,6 +70,11 @@ impl ModelList {
         &self.scroller
     }
 
+    /// Says what choosing does, for who does not see it.
+    pub(super) fn describe(&self, words: &str) {
+        accessible::set_description(&self.view, words);
+    }
+
     /// Shows these rows and marks the chosen model. The focus begins at this one, or at the first.
     pub(super) fn fill(&self, rows: Vec<Row>, chosen: Option<&ModelRef>, at: Option<&ModelRef>) {
         let had_focus = self.view.state_flags().contains(gtk::StateFlags::FOCUS_WITHIN);

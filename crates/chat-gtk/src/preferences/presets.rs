@@ -4,7 +4,7 @@ use adw::prelude::*;
 use chat_core::client::{Preset, presets};
 use chat_core::manager::Manager;
 use gettextrs::gettext;
-use gtk::glib;
+use gtk::{gdk, glib};
 
 use super::editor;
 use super::rows::plain_row;
@@ -67,13 +67,13 @@ pub(super) fn open(parent: &gtk::Window, manager: &Manager) {
     let shown = list.clone();
     // At once: Enter may follow before the entry reports a search.
     search.connect_changed(move |_| shown.invalidate_filter());
-    let first = list.clone();
+    let rows = list.clone();
     search.connect_activate(move |_| {
-        let rows = (0..).map_while(|at| first.row_at_index(at));
-        if let Some(row) = rows.into_iter().find(gtk::prelude::WidgetExt::is_child_visible) {
+        if let Some(row) = first_found(&rows) {
             row.activate();
         }
     });
+    connect_arrows(&search, &list);
 
     let scroller = gtk::ScrolledWindow::builder()
         .child(&list)
@@ -92,6 +92,40 @@ pub(super) fn open(parent: &gtk::Window, manager: &Manager) {
     close_with_escape(&window);
     window.present();
     search.grab_focus();
+}
+
+fn first_found(list: &gtk::ListBox) -> Option<gtk::ListBoxRow> {
+    let mut rows = (0..).map_while(|at| list.row_at_index(at));
+    rows.find(gtk::prelude::WidgetExt::is_child_visible)
+}
+
+/// Down leads from the search to the first result, and Up from there back.
+fn connect_arrows(search: &gtk::SearchEntry, list: &gtk::ListBox) {
+    let keys = gtk::EventControllerKey::new();
+    keys.set_propagation_phase(gtk::PropagationPhase::Capture);
+    let rows = list.clone();
+    keys.connect_key_pressed(move |_, key, _, _| {
+        if !matches!(key, gdk::Key::Down | gdk::Key::KP_Down) {
+            return glib::Propagation::Proceed;
+        }
+        if let Some(row) = first_found(&rows) {
+            row.grab_focus();
+        }
+        glib::Propagation::Stop
+    });
+    search.add_controller(keys);
+    let keys = gtk::EventControllerKey::new();
+    keys.set_propagation_phase(gtk::PropagationPhase::Capture);
+    let (rows, back) = (list.clone(), search.clone());
+    keys.connect_key_pressed(move |_, key, _, _| {
+        let is_up = matches!(key, gdk::Key::Up | gdk::Key::KP_Up);
+        if is_up && first_found(&rows).is_some_and(|row| row.has_focus()) {
+            back.grab_focus();
+            return glib::Propagation::Stop;
+        }
+        glib::Propagation::Proceed
+    });
+    list.add_controller(keys);
 }
 
 fn choice(title: &str, line: &str) -> adw::ActionRow {

@@ -87,6 +87,16 @@ fn every_page_fits_into_the_narrowest_window() {
     window.destroy();
 }
 
+#[gtk::test]
+fn they_are_as_wide_as_the_window_below_allows() {
+    assert_eq!([0, 300, 400, 1200].map(width_above), [WIDTH, LEAST_WIDTH, 400, WIDTH]);
+    let Opened { window, .. } = &opened();
+    // Where the desktop draws no shadow, GTK draws a border.
+    let content = window.content().map_or_else(|| least(window.upcast_ref()), |it| least(&it));
+    assert!(content <= LEAST_WIDTH, "{}", widest(window.upcast_ref()));
+    window.destroy();
+}
+
 /// The German words for a title.
 fn german(title: &str) -> String {
     let entry = format!("\nmsgid \"{title}\"\nmsgstr \"");

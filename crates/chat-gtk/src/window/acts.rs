@@ -258,7 +258,8 @@ impl Window {
                     self.chat.emit(chat_widget::Input::ShowFound { fid, message, words });
                 }
             }
-            Told::Deleted(chat) => view.offer_undo(&chat, sender),
+            Told::Deleted(chat) => view.deletions.add_chat(&chat),
+            Told::GoneForGood => view.note(&deletions::chat_gone()),
             Told::InUse(title) => view.toasts.say(&deletions::in_use(&title)),
             Told::Archived { chats, title, archived } => {
                 let input = self.list.sender().clone();

@@ -3,13 +3,12 @@
 use std::rc::Rc;
 
 use adw::prelude::*;
-use chat_presentation::words::fill;
-use gettextrs::{gettext, ngettext};
+use gettextrs::gettext;
 use relm4::{ComponentController, ComponentSender};
 
-use super::Window;
 use super::keys::Action;
 use super::view::View;
+use super::{Window, deletions};
 use crate::{chat_list, chat_widget, panel, preferences};
 
 impl Window {
@@ -129,26 +128,15 @@ impl Window {
                     chat.emit(chat_widget::Input::PutBack(removed.clone()));
                 });
             }
-            Told::MessagesDeleted(deleted) => {
-                let chat = self.chat.sender().clone();
-                let count = u32::try_from(deleted.count()).unwrap_or(u32::MAX);
-                let words = ngettext("{n} message deleted", "{n} messages deleted", count);
-                let words = fill(&words, &[("n", &count.to_string())]);
-                view.offer(&words, &gettext("Undo"), move || {
-                    chat.emit(chat_widget::Input::Restore(deleted.clone()));
-                });
-            }
-            Told::MessagesNotRestored { deleted, why } => {
-                let chat = self.chat.sender().clone();
-                let words = gettext("Couldn’t bring the messages back. {reason}");
-                // Nobody knows how long a reply takes that is in the way.
-                view.keep_offering(
-                    &fill(&words, &[("reason", &why)]),
-                    &gettext("Undo"),
-                    move || {
-                        chat.emit(chat_widget::Input::Restore(deleted.clone()));
-                    },
-                );
+            Told::MessagesDeleted(deleted) => view.deletions.add_messages(deleted),
+            Told::MessagesNotRestored { deleted, why } => view.deletions.put_back(deleted, &why),
+            Told::MessagesRestored(deleted) => {
+                let fid = deleted.fid();
+                // In the shown chat they are in sight.
+                let title = self.list.model().full_title(fid);
+                if let Some(title) = title.filter(|_| self.shown.as_ref() != Some(fid)) {
+                    view.note(&deletions::back_in(&deleted, &title));
+                }
             }
             Told::NothingAsked => {
                 let Some(fid) = self.list.model().asking(self.shown.as_ref()) else {

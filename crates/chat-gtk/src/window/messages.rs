@@ -4,9 +4,10 @@ use std::path::PathBuf;
 
 use chat_core::error::{Error, Result};
 use chat_core::manager::Manager;
-use chat_core::message::{ApprovalId, Fid, ModelRef};
+use chat_core::message::{ApprovalId, DeletedMessages, Fid, ModelRef};
 use chat_core::worktree::Created;
 
+use super::deletions::Deleted;
 use super::files::Located;
 use super::keys::Action;
 use super::notifications::{Finished, Reply};
@@ -86,8 +87,10 @@ pub(crate) enum Input {
     Prefer(preferences::Page),
     /// Something failed.
     Failed(Error),
-    /// Restore these deleted chats.
-    Restore(Vec<Fid>),
+    /// These messages are back.
+    MessagesBack(DeletedMessages),
+    /// Bring back what was deleted.
+    Restore(Deleted),
     /// A new title was typed for a chat.
     Retitle(Fid, String),
     /// Start the engine again after it failed to start.

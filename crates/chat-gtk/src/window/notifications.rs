@@ -147,10 +147,12 @@ impl Window {
                     }
                     self.hear_asks(asks, view, root);
                 }
+                Event::SessionAdded(session) => view.deletions.forget_chat(&session.fid),
                 Event::SessionRemoved { fid } => {
                     self.notifications.seen(fid);
                     self.notifications.answered(fid);
                 }
+                Event::SettingsChanged => self.show_color_scheme(),
                 _ => {}
             }
         }

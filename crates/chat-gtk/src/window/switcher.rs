@@ -1,105 +1,38 @@
 //! Shows the switcher (Ctrl+K): finds chats, commands, models and settings by a few letters of their names.
 
-use std::cell::RefCell;
+mod found;
+
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use adw::prelude::*;
-use chat_core::message::{Fid, ModelRef};
-use chat_presentation::fuzzy;
+use chat_presentation::words::fill;
 use gettextrs::gettext;
 use gtk::{gdk, glib};
 
+use self::found::{Asked, Kind, Line, found};
+pub(super) use self::found::{Entry, Target};
 use super::Input;
-use super::keys::Action;
-use crate::{accessible, preferences};
+use crate::{accessible, paint};
 
-/// As many of a kind as can be taken in at a glance.
-const LIMIT: usize = 9;
-/// As many of a kind while all kinds are shown.
-const LIMIT_AMONG_OTHERS: usize = 5;
+/// The most height of the list, in pixels; more is scrolled to.
+const MOST_HEIGHT: i32 = 440;
 
-/// What can be gone to.
+/// What a row leads to.
 #[derive(Clone, Debug)]
-pub(super) enum Target {
-    Chat(Fid),
-    Action(Action),
-    /// A slash command of the shown chat.
-    Command(String),
-    Model(ModelRef),
-    Setting(preferences::Page),
+enum Row {
+    To(Entry),
+    /// More rows of this kind.
+    More(Kind),
 }
 
-/// The kinds of targets, each with a sign that leads to it alone.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    Chats,
-    Commands,
-    Models,
-    Settings,
-}
-
-impl Kind {
-    const ALL: [Self; 4] = [Self::Chats, Self::Commands, Self::Models, Self::Settings];
-
-    fn sign(self) -> Option<char> {
-        match self {
-            Self::Chats => None,
-            Self::Commands => Some('>'),
-            Self::Models => Some('@'),
-            Self::Settings => Some('#'),
-        }
-    }
-
-    fn title(self) -> String {
-        match self {
-            Self::Chats => gettext("Chats"),
-            Self::Commands => gettext("Commands"),
-            Self::Models => gettext("Models"),
-            Self::Settings => gettext("Settings"),
-        }
-    }
-}
-
-/// Something that can be gone to.
-#[derive(Clone, Debug)]
-pub(super) struct Entry {
-    pub(super) target: Target,
-    pub(super) name: String,
-    /// A remark at the end of its row, such as a key.
-    pub(super) aside: String,
-}
-
-impl Entry {
+impl Row {
     fn kind(&self) -> Kind {
-        match self.target {
-            Target::Chat(_) => Kind::Chats,
-            Target::Action(_) | Target::Command(_) => Kind::Commands,
-            Target::Model(_) => Kind::Models,
-            Target::Setting(_) => Kind::Settings,
+        match self {
+            Self::To(entry) => entry.kind(),
+            Self::More(kind) => *kind,
         }
     }
-}
-
-/// The entries that a query finds, kind by kind. Without a query these are the latest chats; a sign at its
-/// beginning asks for one kind alone.
-fn found<'a>(query: &str, entries: &'a [Entry]) -> Vec<&'a Entry> {
-    let query = query.trim_start();
-    let only =
-        Kind::ALL.into_iter().find(|kind| kind.sign().is_some_and(|it| query.starts_with(it)));
-    let text = query.strip_prefix(|c| only.and_then(Kind::sign) == Some(c)).unwrap_or(query);
-    let kinds: Vec<Kind> = match only {
-        Some(kind) => vec![kind],
-        None if text.trim().is_empty() => vec![Kind::Chats],
-        None => Kind::ALL.to_vec(),
-    };
-    let limit = if kinds.len() == 1 { LIMIT } else { LIMIT_AMONG_OTHERS };
-    let mut all = Vec::new();
-    for kind in kinds {
-        let of_kind: Vec<&Entry> = entries.iter().filter(|entry| entry.kind() == kind).collect();
-        let best = fuzzy::best(text, &of_kind, |entry| &entry.name, limit);
-        all.extend(best.into_iter().copied());
-    }
-    all
 }
 
 /// Opens the switcher over these entries, chats newest first.
@@ -118,8 +51,12 @@ pub(super) fn open(
         .css_classes(["switcher"])
         .margin_bottom(8)
         .build();
+    let scroller = gtk::ScrolledWindow::builder()
+        .child(&list)
+        .hscrollbar_policy(gtk::PolicyType::Never)
+        .build();
     column.append(&entry);
-    column.append(&list);
+    column.append(&scroller);
     let window = adw::Window::builder()
         .transient_for(parent)
         .modal(true)
@@ -129,11 +66,11 @@ pub(super) fn open(
         .content(&column)
         .build();
 
-    let shown: Rc<RefCell<Vec<Entry>>> = Rc::default();
+    let shown: Rc<RefCell<Vec<Row>>> = Rc::default();
     let of_rows = Rc::clone(&shown);
     list.set_header_func(move |row, before| {
         let shown = of_rows.borrow();
-        let kind = |row: &gtk::ListBoxRow| shown.get(row.index() as usize).map(Entry::kind);
+        let kind = |row: &gtk::ListBoxRow| shown.get(row.index() as usize).map(Row::kind);
         let (kind, above) = (kind(row), before.and_then(kind));
         let heading = kind.filter(|kind| above != Some(*kind)).map(|kind| {
             let heading = gtk::Label::builder().label(kind.title()).xalign(0.0).build();
@@ -142,37 +79,64 @@ pub(super) fn open(
         });
         row.set_header(heading.as_ref());
     });
+    let asked = Rc::new(Cell::new(Asked::default()));
     let fill = {
-        let (list, shown) = (list.clone(), Rc::clone(&shown));
-        move |query: &str| {
-            let best: Vec<Entry> = found(query, &entries).into_iter().cloned().collect();
+        let (rows, scroller) = (list.downgrade(), scroller.downgrade());
+        let (shown, asked) = (Rc::clone(&shown), Rc::clone(&asked));
+        move |query: &str, select: i32| {
+            let (Some(list), Some(scroller)) = (rows.upgrade(), scroller.upgrade()) else { return };
             while let Some(row) = list.row_at_index(0) {
                 list.remove(&row);
             }
-            shown.replace(best.clone());
-            for entry in &best {
-                list.append(&row(entry));
+            let lines = found(query, &entries, asked.get());
+            shown.replace(lines.iter().map(leads_to).collect());
+            for line in lines {
+                list.append(&row(line));
             }
-            list.select_row(list.row_at_index(0).as_ref());
+            list.select_row(list.row_at_index(select).as_ref());
+            // The window grows and shrinks with the least height of what is in it.
+            let (_, height, _, _) = list.measure(gtk::Orientation::Vertical, -1);
+            scroller.set_min_content_height(height.min(MOST_HEIGHT));
         }
     };
-    fill("");
-    entry.connect_changed(move |entry| fill(&entry.text()));
+    fill("", 0);
+    let fill = Rc::new(fill);
+    let (refill, asked_before) = (Rc::clone(&fill), Rc::clone(&asked));
+    entry.connect_changed(move |entry| {
+        asked_before.take();
+        refill(&entry.text(), 0);
+    });
 
     let go = {
-        let window = window.downgrade();
+        let (window, typed, rows) = (window.downgrade(), entry.downgrade(), list.downgrade());
         move |row: &gtk::ListBoxRow| {
-            let chosen = shown.borrow().get(row.index() as usize).cloned();
-            if let Some(window) = window.upgrade() {
-                window.close();
-            }
-            match chosen.map(|entry| entry.target) {
-                Some(Target::Chat(fid)) => input.emit(Input::Show(fid)),
-                Some(Target::Action(action)) => input.emit(Input::Do(action)),
-                Some(Target::Command(name)) => input.emit(Input::Run(name)),
-                Some(Target::Model(model)) => input.emit(Input::Choose(model)),
-                Some(Target::Setting(page)) => input.emit(Input::Prefer(page)),
-                None => {}
+            let at = row.index();
+            let chosen = shown.borrow().get(at as usize).cloned();
+            let (Some(window), Some(chosen)) = (window.upgrade(), chosen) else { return };
+            let target = match chosen {
+                Row::To(entry) => entry.target,
+                Row::More(kind) => {
+                    let mut more = asked.get();
+                    more.add(kind);
+                    asked.set(more);
+                    let (Some(typed), Some(rows)) = (typed.upgrade(), rows.upgrade()) else {
+                        return;
+                    };
+                    // The first of the new rows stands where this one did.
+                    fill(&typed.text(), at);
+                    typed.grab_focus();
+                    typed.set_position(-1);
+                    paint::after_next(&rows.clone(), move || show_selected(&rows));
+                    return;
+                }
+            };
+            window.close();
+            match target {
+                Target::Chat(fid) => input.emit(Input::Show(fid)),
+                Target::Action(action) => input.emit(Input::Do(action)),
+                Target::Command(name) => input.emit(Input::Run(name)),
+                Target::Model(model) => input.emit(Input::Choose(model)),
+                Target::Setting(page) => input.emit(Input::Prefer(page)),
             }
         }
     };
@@ -189,18 +153,33 @@ pub(super) fn open(
     entry.grab_focus();
 }
 
-fn row(entry: &Entry) -> gtk::Widget {
+fn leads_to(line: &Line<'_>) -> Row {
+    match line {
+        Line::Entry(entry) => Row::To((*entry).clone()),
+        Line::More { kind, .. } => Row::More(*kind),
+    }
+}
+
+fn row(line: Line<'_>) -> gtk::Widget {
+    let (name, aside) = match line {
+        Line::Entry(entry) => (entry.name.clone(), entry.aside.clone()),
+        Line::More { shown, all, .. } => {
+            let numbers = [("shown", shown.to_string()), ("all", all.to_string())];
+            let numbers = numbers.each_ref().map(|(name, number)| (*name, number.as_str()));
+            (gettext("Show More"), fill(&gettext("{shown} of {all}"), &numbers))
+        }
+    };
     let name = gtk::Label::builder()
-        .label(&entry.name)
+        .label(name)
         .xalign(0.0)
         .hexpand(true)
         .ellipsize(gtk::pango::EllipsizeMode::End)
         .build();
-    if entry.aside.is_empty() {
+    if aside.is_empty() {
         return name.upcast();
     }
     let aside = gtk::Label::builder()
-        .label(&entry.aside)
+        .label(aside)
         .css_classes(["dim-label"])
         .ellipsize(gtk::pango::EllipsizeMode::End)
         .build();
@@ -208,6 +187,15 @@ fn row(entry: &Entry) -> gtk::Widget {
     line.append(&name);
     line.append(&aside);
     line.upcast()
+}
+
+/// Scrolls to the selected row, which does not have the keyboard.
+fn show_selected(list: &gtk::ListBox) {
+    let (Some(row), Some(adjustment)) = (list.selected_row(), list.adjustment()) else { return };
+    let Some(bounds) = row.compute_bounds(list) else { return };
+    let heading = row.header().and_then(|heading| heading.compute_bounds(list));
+    let top = heading.map_or(bounds.y(), |heading| heading.y());
+    adjustment.clamp_page(top.into(), (bounds.y() + bounds.height()).into());
 }
 
 /// The arrows move in the list while the cursor stays in the entry; Esc closes.
@@ -231,42 +219,9 @@ fn connect_keys(entry: &gtk::SearchEntry, list: &gtk::ListBox, window: &adw::Win
         let at = list.selected_row().map_or(-1, |row| row.index());
         if let Some(row) = list.row_at_index(at + by) {
             list.select_row(Some(&row));
+            show_selected(&list);
         }
         glib::Propagation::Stop
     });
     entry.add_controller(keys);
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn entry(target: Target, name: &str) -> Entry {
-        Entry { target, name: name.to_owned(), aside: String::new() }
-    }
-
-    #[test]
-    fn signs_lead_to_one_kind_and_without_one_all_are_found() {
-        let mut entries: Vec<Entry> = (0..20)
-            .map(|at| entry(Target::Chat(Fid::new(at.to_string())), &format!("Models {at}")))
-            .collect();
-        entries.push(entry(Target::Action(Action::NewChat), "New chat"));
-        entries.push(entry(Target::Command("model".to_owned()), "/model"));
-        entries.push(entry(Target::Model(ModelRef::new("local", "smol")), "smol"));
-        entries.push(entry(Target::Setting(preferences::Page::Models), "Models"));
-        let names = |query: &str| -> Vec<String> {
-            found(query, &entries).into_iter().map(|entry| entry.name.clone()).collect()
-        };
-        let latest: Vec<String> = (0..LIMIT).map(|at| format!("Models {at}")).collect();
-        assert_eq!(names(""), latest);
-        assert_eq!(names(">"), ["New chat", "/model"]);
-        assert_eq!(names("> nc"), ["New chat"]);
-        assert_eq!(
-            (names("@sm"), names("#")),
-            (vec!["smol".to_owned()], vec!["Models".to_owned()])
-        );
-        let all = names("model");
-        assert_eq!(all.len(), LIMIT_AMONG_OTHERS + 2);
-        assert_eq!(all[LIMIT_AMONG_OTHERS..], ["/model", "Models"]);
-    }
 }

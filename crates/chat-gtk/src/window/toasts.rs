@@ -1,12 +1,16 @@
 //! Shows toasts centred over the conversation and no wider than it. They cover neither the composer
 //! and what is above it, nor the buttons in the conversation.
 
+mod area;
+
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use adw::prelude::*;
 use gettextrs::gettext;
-use gtk::{gio, glib};
+use gtk::glib;
+
+pub(super) use area::ToastArea;
 
 use crate::chat_widget::ESCAPE_TWICE;
 use crate::conversation::Conversation;
@@ -37,27 +41,22 @@ struct Margins {
 /// An overlay that shows toasts above the bottom of its content.
 #[derive(Debug)]
 pub(super) struct Toasts {
-    overlay: adw::ToastOverlay,
+    area: ToastArea,
     /// The toast of the last answer, with the answer's number, while it can be undone.
     answered: RefCell<Option<(u64, adw::Toast)>>,
     /// The toast that asks for another Esc, while that would stop the reply.
     escape: RefCell<Option<adw::Toast>>,
     /// The toast that says that nothing waits for the user.
     nothing_waits: RefCell<Option<adw::Toast>>,
-    /// The overlay's content and the toasts' widgets. It reports them as long as it is kept.
-    children: gio::ListModel,
 }
 
 impl Toasts {
     pub(super) fn new(child: &impl IsA<gtk::Widget>, ground: Ground) -> Self {
-        let overlay = adw::ToastOverlay::new();
-        overlay.set_child(Some(child));
+        let area = ToastArea::new(child);
         let below = child.upcast_ref::<gtk::Widget>().downgrade();
         let ground = Rc::new(ground);
-        // Each toast gets a widget when it is its turn.
-        let children = overlay.observe_children();
-        let weak = overlay.downgrade();
-        children.connect_items_changed(move |children, at, _, added| {
+        let weak = area.widget().downgrade();
+        area.children().connect_items_changed(move |children, at, _, added| {
             let came = (at..at + added).filter_map(|at| children.item(at)?.downcast().ok());
             for toast in
                 came.filter(|widget: &gtk::Widget| below.upgrade().as_ref() != Some(widget))
@@ -66,16 +65,19 @@ impl Toasts {
             }
         });
         Self {
-            overlay,
+            area,
             answered: RefCell::default(),
             escape: RefCell::default(),
             nothing_waits: RefCell::default(),
-            children,
         }
     }
 
     pub(super) fn widget(&self) -> &adw::ToastOverlay {
-        &self.overlay
+        self.area.widget()
+    }
+
+    pub(super) fn area(&self) -> &ToastArea {
+        &self.area
     }
 
     /// Shows the latest answer instead of the one before, and offers to undo it.
@@ -84,23 +86,23 @@ impl Toasts {
         toast.connect_button_clicked(move |_| then());
         let former = self.answered.replace(Some((answer, toast.clone())));
         if let Some((_, former)) = former {
-            self.dismiss(former);
+            self.area.dismiss(former);
         }
-        self.overlay.add_toast(toast);
+        self.area.add(toast);
     }
 
     /// An answer was undone, so it is no longer offered.
     pub(super) fn undone(&self, answer: u64) {
         let offered = self.answered.borrow_mut().take_if(|(offered, _)| *offered == answer);
         if let Some((_, toast)) = offered {
-            self.dismiss(toast);
+            self.area.dismiss(toast);
         }
     }
 
     /// Something followed the last answer, so its undo is no longer offered in a toast.
     pub(super) fn pass_on(&self) {
         if let Some((_, toast)) = self.answered.take() {
-            self.dismiss(toast);
+            self.area.dismiss(toast);
         }
     }
 
@@ -122,59 +124,24 @@ impl Toasts {
     /// Shows a toast in place of the former one of its kind.
     fn replace(&self, kind: &RefCell<Option<adw::Toast>>, toast: Option<adw::Toast>) {
         if let Some(former) = kind.replace(toast.clone()) {
-            self.dismiss(former);
+            self.area.dismiss(former);
         }
         if let Some(toast) = toast {
-            self.overlay.add_toast(toast);
+            self.area.add(toast);
         }
-    }
-
-    fn dismiss(&self, toast: adw::Toast) {
-        dismiss(&self.children, toast);
     }
 
     /// Offers an action at once, with a one-line text; `then` runs if the button is pressed.
     pub(super) fn offer(&self, words: &str, button: &str, then: impl Fn() + 'static) {
-        self.offer_for(OFFER, words, button, then);
-    }
-
-    /// The same until the button is pressed or the toast is closed.
-    pub(super) fn keep_offering(&self, words: &str, button: &str, then: impl Fn() + 'static) {
-        self.offer_for(0, words, button, then);
-    }
-
-    fn offer_for(&self, seconds: u32, words: &str, button: &str, then: impl Fn() + 'static) {
-        let toast = offer(words, button, seconds);
+        let toast = offer(words, button, OFFER);
         toast.connect_button_clicked(move |_| then());
-        self.overlay.add_toast(toast);
+        self.area.add(toast);
     }
 
     /// Shows a one-line text.
     pub(super) fn say(&self, words: &str) {
-        self.overlay.add_toast(toast(words));
+        self.area.add(toast(words));
     }
-}
-
-/// Dismisses a toast of the overlay with these children, once no other one is on its way out: libadwaita 1.2 ends the
-/// program if one that made room for this has to come back before its widget is gone.
-pub(super) fn dismiss(children: &gio::ListModel, toast: adw::Toast) {
-    // The content, and one toast.
-    if children.n_items() <= 2 {
-        toast.dismiss();
-        return;
-    }
-    let waits = Rc::new(RefCell::new(None));
-    let handler = children.connect_items_changed({
-        let (waits, kept) = (Rc::clone(&waits), children.clone());
-        move |children, _, _, _| {
-            let Some(handler) = waits.take() else { return };
-            children.disconnect(handler);
-            // Not while the overlay removes the other one.
-            let (kept, toast) = (kept.clone(), toast.clone());
-            glib::idle_add_local_once(move || dismiss(&kept, toast));
-        }
-    });
-    waits.replace(Some(handler));
 }
 
 /// A toast with this text, which wraps if it does not fit on one line.
@@ -197,7 +164,7 @@ fn brief(words: &str, seconds: u32) -> adw::Toast {
     toast
 }
 
-/// A toast with a button, shown for this many seconds.
+/// A toast with a button, shown for this many seconds; with none, until it is closed.
 pub(super) fn offer(words: &str, button: &str, seconds: u32) -> adw::Toast {
     let toast = brief(words, seconds);
     toast.set_button_label(Some(button));
@@ -315,11 +282,20 @@ mod tests {
         std::iter::successors(widget.first_child(), gtk::Widget::next_sibling).collect()
     }
 
+    /// What toasts are shown over: an empty chat, and what is below it.
+    fn page() -> (gtk::Box, gtk::Entry) {
+        let page = gtk::Box::builder().orientation(gtk::Orientation::Vertical).height_request(300);
+        let (page, foot) = (page.build(), gtk::Entry::new());
+        page.append(&gtk::Box::builder().vexpand(true).build());
+        page.append(&foot);
+        (page, foot)
+    }
+
     #[gtk::test]
     fn that_nothing_waits_is_said_once_and_no_longer_than_it_is_true() {
         crate::init();
-        let page = gtk::Box::new(gtk::Orientation::Vertical, 0);
-        let ground = Ground::new(&page, &Conversation::new(|_, _| {}));
+        let (page, foot) = page();
+        let ground = Ground::new(&foot, &Conversation::new(|_, _| {}));
         let toasts = Toasts::new(&page, ground);
         let window = gtk::Window::builder().child(toasts.widget()).build();
         window.present();
@@ -350,8 +326,8 @@ mod tests {
     #[gtk::test]
     fn a_toast_that_was_seen_is_gone_with_all_that_kept_it_in_its_place() {
         crate::init();
-        let page = gtk::Box::new(gtk::Orientation::Vertical, 0);
-        let ground = Ground::new(&page, &Conversation::new(|_, _| {}));
+        let (page, foot) = page();
+        let ground = Ground::new(&foot, &Conversation::new(|_, _| {}));
         let kept = Rc::new(());
         let toasts = Toasts::new(&page, ground);
         let window = gtk::Window::builder().child(toasts.widget()).build();

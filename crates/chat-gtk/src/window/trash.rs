@@ -1,4 +1,4 @@
-//! Shows the trash: deleted chats, which can be restored for some time.
+//! Shows the trash: deleted chats and messages, which can be restored for some time.
 
 use std::rc::Rc;
 
@@ -6,8 +6,8 @@ use adw::prelude::*;
 use chat_core::error::Result;
 use chat_core::manager::{Manager, TRASH_AGE};
 use chat_core::message::Fid;
-use chat_core::store::TrashedSession;
-use chat_presentation::words::fill;
+use chat_core::store::{TrashedMessages, TrashedSession};
+use chat_presentation::words::{fill, messages_of};
 use gettextrs::{gettext, ngettext};
 use gtk::glib;
 use jiff::{SignedDuration, Timestamp};
@@ -23,6 +23,20 @@ const LIST: &str = "list";
 const EMPTY: &str = "empty";
 /// The name of the response that confirms.
 const CONFIRM: &str = "confirm";
+
+/// What the trash holds.
+#[derive(Default)]
+struct Content {
+    chats: Vec<TrashedSession>,
+    messages: Vec<TrashedMessages>,
+}
+
+/// What the buttons of a row are called, and what is asked before it goes.
+struct RowWords {
+    restore: String,
+    delete: String,
+    question: String,
+}
 
 /// The window.
 struct Trash {
@@ -49,7 +63,7 @@ pub(super) fn open(
         .css_classes(["boxed-list"])
         .valign(gtk::Align::Start)
         .build();
-    accessible::set_label(&list, &gettext("Deleted chats"));
+    accessible::set_label(&list, &gettext("Deleted chats and messages"));
     let clamp = adw::Clamp::builder()
         .child(&list)
         .margin_top(12)
@@ -65,7 +79,7 @@ pub(super) fn open(
     let page = adw::StatusPage::builder()
         .icon_name("user-trash-symbolic")
         .title(gettext("The trash is empty"))
-        .description(gettext("Deleted chats can be restored here for 30 days."))
+        .description(gettext("Deleted chats and messages can be restored here for 30 days."))
         .vexpand(true)
         .build();
     let stack = gtk::Stack::new();
@@ -110,10 +124,10 @@ impl Trash {
         let this = Rc::clone(self);
         glib::spawn_future_local(async move {
             let done = act(&this).await;
-            let trash = this.manager.sessions().trash().await;
-            let failed = done.err().or(trash.as_ref().err().cloned());
-            if let Ok(trash) = trash {
-                this.show(&trash);
+            let content = Content::read(&this.manager).await;
+            let failed = done.err().or(content.as_ref().err().cloned());
+            if let Ok(content) = content {
+                this.show(&content);
             }
             if let Some(error) = failed {
                 this.input.emit(Input::Failed(error));
@@ -121,62 +135,106 @@ impl Trash {
         });
     }
 
-    fn show(self: &Rc<Self>, trash: &[TrashedSession]) {
+    fn show(self: &Rc<Self>, content: &Content) {
         while let Some(row) = self.list.row_at_index(0) {
             self.list.remove(&row);
         }
-        for chat in trash {
-            self.list.append(&self.row(chat));
+        let chats = content.chats.iter().map(|chat| (chat.deleted, self.row_of_chat(chat)));
+        let messages = content.messages.iter().map(|it| (it.deleted, self.row_of_messages(it)));
+        let mut rows: Vec<_> = chats.chain(messages).collect();
+        rows.sort_by_key(|(deleted, _)| std::cmp::Reverse(*deleted));
+        for (_, row) in &rows {
+            self.list.append(row);
         }
-        self.empty.set_sensitive(!trash.is_empty());
-        self.stack.set_visible_child_name(if trash.is_empty() { EMPTY } else { LIST });
+        self.empty.set_sensitive(!rows.is_empty());
+        self.stack.set_visible_child_name(if rows.is_empty() { EMPTY } else { LIST });
     }
 
-    fn row(self: &Rc<Self>, chat: &TrashedSession) -> adw::ActionRow {
+    fn row_of_chat(self: &Rc<Self>, chat: &TrashedSession) -> adw::ActionRow {
+        let fid = chat.meta.fid.clone();
+        let going = Content { chats: vec![chat.clone()], ..Content::default() };
         let title = &chat.meta.title;
         let row = plain_row(title, &subtitle(chat, Timestamp::now()));
         let named = |text: &str| fill(text, &[("title", title)]);
-        let restore = icon_button("edit-undo-symbolic", &named(&gettext("Restore “{title}”")));
-        let delete =
-            icon_button("user-trash-symbolic", &named(&gettext("Delete “{title}” for good")));
+        let words = RowWords {
+            restore: named(&gettext("Restore “{title}”")),
+            delete: named(&gettext("Delete “{title}” for good")),
+            question: named(&gettext("Delete “{title}” for Good?")),
+        };
+        self.connect_row(&row, words, going, async move |trash| {
+            trash.manager.sessions().restore(&fid).await
+        });
+        row
+    }
+
+    fn row_of_messages(self: &Rc<Self>, messages: &TrashedMessages) -> adw::ActionRow {
+        let title = messages_of(messages.messages.shown, &messages.title);
+        let excerpt = messages.excerpt.split_whitespace().collect::<Vec<_>>().join(" ");
+        let when = when(messages.deleted, Timestamp::now());
+        let subtitle = if excerpt.is_empty() { when } else { [when, excerpt].join("\n") };
+        let row = plain_row(&title, &subtitle);
+        let named = |text: &str| fill(text, &[("messages", &title)]);
+        let words = RowWords {
+            restore: named(&gettext("Restore {messages}")),
+            delete: named(&gettext("Delete {messages} for good")),
+            question: named(&gettext("Delete {messages} for Good?")),
+        };
+        let (fid, deleted) = (messages.fid.clone(), messages.messages.clone());
+        let going = Content { messages: vec![messages.clone()], ..Content::default() };
+        self.connect_row(&row, words, going, async move |trash| {
+            trash.manager.messages().restore(&fid, deleted.clone()).await?;
+            trash.input.emit(Input::MessagesBack(deleted.clone()));
+            Ok(())
+        });
+        row
+    }
+
+    /// Adds buttons to a row: one restores it, the other deletes for good what goes with it.
+    fn connect_row<F>(
+        self: &Rc<Self>,
+        row: &adw::ActionRow,
+        words: RowWords,
+        going: Content,
+        restore_it: F,
+    ) where
+        F: AsyncFn(&Self) -> Result<()> + 'static,
+    {
+        let RowWords { restore, delete, question } = words;
+        let restore_it = Rc::new(restore_it);
+        let restore = icon_button("edit-undo-symbolic", &restore);
+        let delete = icon_button("user-trash-symbolic", &delete);
         for button in [&restore, &delete] {
             button.add_css_class("flat");
             row.add_suffix(button);
         }
         row.set_activatable_widget(Some(&restore));
-        let (weak, fid) = (Rc::downgrade(self), chat.meta.fid.clone());
+        let weak = Rc::downgrade(self);
         restore.connect_clicked(move |_| {
-            let (Some(trash), fid) = (weak.upgrade(), fid.clone()) else { return };
-            trash.run(async move |trash| trash.manager.sessions().restore(&fid).await);
+            let (Some(trash), restore_it) = (weak.upgrade(), Rc::clone(&restore_it)) else {
+                return;
+            };
+            trash.run(async move |trash| (*restore_it)(trash).await);
         });
-        let (weak, fid) = (Rc::downgrade(self), chat.meta.fid.clone());
-        let question = named(&gettext("Delete “{title}” for Good?"));
+        let weak = Rc::downgrade(self);
+        let going = Rc::new(going);
         delete.connect_clicked(move |_| {
-            let (Some(trash), fid) = (weak.upgrade(), fid.clone()) else { return };
+            let (Some(trash), going) = (weak.upgrade(), Rc::clone(&going)) else { return };
             let question = question.clone();
-            trash.run(async move |trash| trash.delete(&question, vec![fid]).await);
+            trash.run(async move |trash| trash.delete(&question, &going).await);
         });
-        row
     }
 
-    /// Deletes all chats for good, if the user confirms it.
+    /// Deletes all for good, if the user confirms it.
     async fn empty(&self) -> Result<()> {
-        let trash = self.manager.sessions().trash().await?;
-        let chats: Vec<Fid> = trash.into_iter().map(|chat| chat.meta.fid).collect();
-        self.delete(&gettext("Empty the Trash?"), chats).await
+        let content = Content::read(&self.manager).await?;
+        self.delete(&gettext("Empty the Trash?"), &content).await
     }
 
-    /// Deletes chats for good, if the user confirms it.
-    async fn delete(&self, question: &str, chats: Vec<Fid>) -> Result<()> {
-        let count = u32::try_from(chats.len()).unwrap_or(u32::MAX);
-        let text = ngettext(
-            "{n} chat and its attachments will be gone. This can’t be undone.",
-            "{n} chats and their attachments will be gone. This can’t be undone.",
-            count,
-        );
+    /// Deletes chats and messages for good, if the user confirms it.
+    async fn delete(&self, question: &str, going: &Content) -> Result<()> {
         let dialog = adw::MessageDialog::builder()
             .heading(question)
-            .body(fill(&text, &[("n", &count.to_string())]))
+            .body(going.warning())
             .transient_for(&self.window)
             .modal(true)
             .default_response("cancel")
@@ -196,21 +254,58 @@ impl Trash {
         dialog.present();
         drop(dialog);
         if answered.await.unwrap_or(false) {
+            let chats: Vec<Fid> = going.chats.iter().map(|chat| chat.meta.fid.clone()).collect();
+            self.manager.messages().delete_for_good(going.messages.clone()).await?;
             self.manager.sessions().delete_for_good(chats).await?;
         }
         Ok(())
     }
 }
 
-/// When a chat was deleted, and for how long it can be restored.
-fn subtitle(chat: &TrashedSession, now: Timestamp) -> String {
-    let date = local_date(chat.deleted);
+impl Content {
+    async fn read(manager: &Manager) -> Result<Self> {
+        let chats = manager.sessions().trash().await?;
+        Ok(Self { chats, messages: manager.messages().trash().await? })
+    }
+
+    /// What will be gone.
+    fn warning(&self) -> String {
+        let counted = |text: &str, count: u32| fill(text, &[("n", &count.to_string())]);
+        let chats = u32::try_from(self.chats.len()).unwrap_or(u32::MAX);
+        let messages = self.messages.iter().map(|it| it.messages.shown).sum::<usize>();
+        let messages = u32::try_from(messages).unwrap_or(u32::MAX);
+        let mut sentences = Vec::new();
+        if chats > 0 {
+            let text = ngettext(
+                "{n} chat and its attachments will be gone.",
+                "{n} chats and their attachments will be gone.",
+                chats,
+            );
+            sentences.push(counted(&text, chats));
+        }
+        if messages > 0 {
+            let text =
+                ngettext("{n} message will be gone.", "{n} messages will be gone.", messages);
+            sentences.push(counted(&text, messages));
+        }
+        sentences.push(gettext("This can’t be undone."));
+        sentences.join(" ")
+    }
+}
+
+/// When something was deleted, and for how long it can be restored.
+fn when(deleted: Timestamp, now: Timestamp) -> String {
+    let date = local_date(deleted);
     let age = SignedDuration::try_from(TRASH_AGE).unwrap_or(SignedDuration::MAX);
-    let left =
-        (age - now.duration_since(chat.deleted)).as_hours().max(0).unsigned_abs().div_ceil(24);
+    let left = (age - now.duration_since(deleted)).as_hours().max(0).unsigned_abs().div_ceil(24);
     let days = u32::try_from(left).unwrap_or_default();
     let text = ngettext("Deleted {date} · {n} day left", "Deleted {date} · {n} days left", days);
-    let mut line = fill(&text, &[("date", &date), ("n", &days.to_string())]);
+    fill(&text, &[("date", &date), ("n", &days.to_string())])
+}
+
+/// The second line of a chat.
+fn subtitle(chat: &TrashedSession, now: Timestamp) -> String {
+    let mut line = when(chat.deleted, now);
     if chat.agents > 0 {
         let agents = ngettext("{n} agent", "{n} agents", chat.agents);
         line = [line, fill(&agents, &[("n", &chat.agents.to_string())])].join(" · ");

@@ -22,7 +22,7 @@ use super::state::WindowState;
 use super::toasts::{Ground, Toasts};
 use super::waiting_approvals::{Place, WaitingApprovals};
 use super::{Input, Window, title_buttons};
-use crate::chat_list::{ChatList, DeletedChat};
+use crate::chat_list::ChatList;
 use crate::chat_widget::ChatWidget;
 use crate::models::adding;
 use crate::panel::Panel;
@@ -55,7 +55,7 @@ pub(crate) struct View {
     notice_words: gtk::Label,
     /// The last note about a message of the shown chat.
     note_of_chat: RefCell<String>,
-    deletions: Deletions,
+    pub(super) deletions: Deletions,
     renaming: glib::WeakRef<gtk::Popover>,
     pub(super) side: Side,
     waiting: WaitingApprovals,
@@ -129,8 +129,10 @@ impl View {
         };
         let toasts = Toasts::new(&pages, ground);
         root.set_content(Some(toasts.widget()));
-        let deletions = Deletions::new(toasts.widget());
-        deletions.connect_key(root, restore(sender));
+        let input = sender.input_sender().clone();
+        let undo = move |deleted| input.emit(Input::Restore(deleted));
+        let deletions = Deletions::new(toasts.area(), undo);
+        deletions.connect_key(root, panel.widget().upcast_ref());
 
         let view = Self {
             pages,
@@ -316,11 +318,6 @@ impl View {
         self.toasts.ask_escape(asked);
     }
 
-    /// Reports that a chat was deleted, and offers to undo that.
-    pub(super) fn offer_undo(&self, chat: &DeletedChat, sender: &ComponentSender<Window>) {
-        self.deletions.add(chat, restore(sender));
-    }
-
     /// Reports an answer to changes, and offers to undo it.
     pub(super) fn offer_answer(&self, answer: Seq, words: &str, undo: impl Fn() + 'static) {
         self.toasts.offer_undo(answer, words, undo);
@@ -339,11 +336,6 @@ impl View {
     /// Shows a short message, and offers an action.
     pub(super) fn offer(&self, words: &str, button: &str, then: impl Fn() + 'static) {
         self.toasts.offer(words, button, then);
-    }
-
-    /// The same for as long as the message is not closed.
-    pub(super) fn keep_offering(&self, words: &str, button: &str, then: impl Fn() + 'static) {
-        self.toasts.keep_offering(words, button, then);
     }
 
     /// Offers in a toast to work in a dropped folder.
@@ -387,11 +379,6 @@ impl View {
     pub(super) fn show_chats(&self) {
         self.pages.set_visible_child_name("chats");
     }
-}
-
-fn restore(sender: &ComponentSender<Window>) -> impl Fn(Vec<Fid>) + 'static {
-    let input = sender.input_sender().clone();
-    move |chats| input.emit(Input::Restore(chats))
 }
 
 /// Records when the window was first painted.

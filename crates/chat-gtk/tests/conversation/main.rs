@@ -12,5 +12,6 @@ mod prompts;
 mod reports;
 mod scene;
 mod selecting;
+mod switching;
 mod tools;
 mod waiting;

@@ -75,7 +75,8 @@ fn a_turn_that_a_report_began_has_its_attachments_and_leads_back() {
     }
     let mut restore = None;
     walk(scene.conversation.widget(), &mut |widget| {
-        if widget.has_css_class("restore") && widget.is_mapped() {
+        let name = widget.tooltip_text();
+        if name.as_deref() == Some("Restore Files to This Point…") && widget.is_mapped() {
             restore = widget.clone().downcast::<gtk::Button>().ok();
         }
     });

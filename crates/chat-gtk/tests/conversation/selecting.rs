@@ -258,9 +258,10 @@ fn what_is_selected_stays_while_the_reply_grows_and_rows_come_and_go() {
         scene.settle();
         scene.texts().iter().any(|text| text.starts_with("The beginning"))
     });
-    scene.settle();
     assert!(end > 0.0);
-    assert_eq!(scene.painted(), 1);
+    until("it is painted", || scene.painted() == 1);
+    let adjustment = scene.adjustment();
+    assert_eq!(adjustment.value(), adjustment.upper() - adjustment.page_size(), "it is the end");
 }
 
 #[gtk::test]

@@ -141,6 +141,12 @@ impl Input {
         bail!("there is no window")
     }
 
+    /// The title of the topmost window.
+    pub async fn title(&self) -> Result<String> {
+        let window = self.focus().await?;
+        Ok(self.xdotool(&["getwindowname", &window]).await?.trim_end().to_owned())
+    }
+
     /// Whether a window manager would manage a window: a popup of another window is not managed,
     /// and neither is a window that has disappeared.
     async fn is_managed(&self, window: &str) -> bool {

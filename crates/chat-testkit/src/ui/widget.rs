@@ -118,6 +118,12 @@ impl Widget {
     /// Drops files or folders on its centre, as a file manager does. Returns whether they were
     /// accepted.
     pub async fn drop_files(&self, files: &[&Path]) -> Result<bool> {
+        // A window that has just opened may not be on top yet.
+        until(&format!("the window of {self:?} on top"), || async {
+            let title = self.input.title().await?;
+            Ok(self.is_under(&title).then_some(()))
+        })
+        .await?;
         let (x, y) = self.middle_in_sight().await?;
         self.input.drop_files(files, x, y).await
     }

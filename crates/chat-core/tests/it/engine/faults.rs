@@ -98,6 +98,35 @@ async fn a_retry_answers_again_on_a_branch_of_its_own() {
 }
 
 #[tokio::test]
+async fn a_try_of_which_nothing_came_is_no_version_of_the_reply() {
+    let server = Server::start();
+    for _ in 0..2 {
+        server.push(Script::status(404, r#"{"error":"model 'scripted' not found"}"#));
+    }
+    server.push(Script::new().text("half").cut());
+    server.push(Script::new().text("whole"));
+    let mut world = World::new(&server).await;
+    let (fid, _) = world.ask_and_wait("one").await;
+    for _ in 0..2 {
+        world.manager.messages().retry(&fid).await.unwrap();
+        world.events.finished(&fid).await;
+        assert!(world.manager.messages().branches(&fid).await.unwrap().is_empty());
+        assert_eq!(world.transcript(&fid).await.len(), 2);
+    }
+    // What the model said stays.
+    world.manager.messages().retry(&fid).await.unwrap();
+    assert_eq!(world.events.finished(&fid).await.reason, StopReason::Complete);
+    let versions = world.manager.messages().branches(&fid).await.unwrap();
+    assert_eq!(versions.iter().map(Vec::len).collect::<Vec<_>>(), [2]);
+    assert!(world.manager.messages().show_branch(&fid, versions[0][0]).await.unwrap());
+    let expected = [(Role::User, "one".to_owned()), (Role::Assistant, "half".to_owned())];
+    assert_eq!(world.transcript(&fid).await, expected);
+    let world = world.restart().await;
+    assert_eq!(world.transcript(&fid).await, expected);
+    assert_eq!(world.manager.messages().branches(&fid).await.unwrap(), versions);
+}
+
+#[tokio::test]
 async fn a_reply_that_was_asked_for_again_can_be_shown_and_gone_on_from() {
     let server = Server::start();
     for text in ["first", "more", "second", "third"] {

@@ -8,8 +8,8 @@ use chat_core::error::{Error, Kind};
 use chat_core::message::{ModelRef, Thinking};
 use chat_core::permission::{Effect, Mode};
 use chat_core::settings::{
-    ColumnWidth, Connection, ConnectionKind, Folders, KeySource, ModelUsage, Remembered, Settings,
-    Zoom,
+    ColorScheme, ColumnWidth, Connection, ConnectionKind, Folders, KeySource, ModelUsage,
+    Remembered, Settings, Zoom,
 };
 use chat_testkit::recording::indented;
 
@@ -30,6 +30,7 @@ const CHANGES: &[(&str, Change)] = &[
     ("one more favourite", |it| it.ui.set_favourite(&ModelRef::new("work", "gpt-x"), true)),
     ("no favourites", |it| it.ui.favourites.clear()),
     ("no notifications", |it| it.ui.notifications = false),
+    ("a dark window", |it| it.ui.color_scheme = ColorScheme::Dark),
     ("larger texts", |it| it.ui.zoom = Zoom::new(150)),
     ("a wide column", |it| it.ui.column = ColumnWidth::Wide),
     ("chats by project", |it| it.ui.group_by_project = true),

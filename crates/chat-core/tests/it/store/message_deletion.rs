@@ -244,3 +244,65 @@ async fn what_followed_a_deleted_version_stands_beside_the_others() {
     store.restore_messages(&fid, deleted).await.unwrap();
     assert_eq!(store.siblings(&fid).await.unwrap(), [[talk[1].id, second.id]]);
 }
+
+#[tokio::test]
+async fn deleted_messages_are_listed_and_come_back_or_go_for_good() {
+    let (_folder, store) = stored();
+    let all = talk(3);
+    let fid = chat(&store, false, &all).await;
+    let other = chat(&store, false, &talk(1)).await;
+    let listed = async || -> Vec<(String, usize)> {
+        let trash = store.message_trash().await.unwrap();
+        assert!(trash.iter().all(|it| it.title == "Talk"));
+        trash.into_iter().map(|it| (it.excerpt, it.messages.shown)).collect()
+    };
+    let pair = |text: &str, shown| (text.to_owned(), shown);
+    assert!(listed().await.is_empty());
+    delete(&store, &fid, all[2].id, DeleteScope::Message).await;
+    delete(&store, &fid, all[1].id, DeleteScope::Branch).await;
+    assert_eq!(texts(&store, &fid).await, ["q0"]);
+    assert_eq!(listed().await, [pair("a0", 3), pair("q1", 2)]);
+    // What is in the trash with its chat is not listed on its own.
+    let first = store.page(&other, None, 9).await.unwrap().messages[0].id;
+    delete(&store, &other, first, DeleteScope::Message).await;
+    assert_eq!(listed().await.len(), 3);
+    store.delete(&other).await.unwrap();
+    assert_eq!(listed().await.len(), 2);
+
+    let [newest, oldest] = &store.message_trash().await.unwrap()[..] else { panic!("two") };
+    let gone = oldest.messages.messages.clone();
+    store.remove_messages(&fid, gone).await.unwrap();
+    assert!(store.restore_messages(&fid, oldest.messages.clone()).await.is_err(), "it is gone");
+    store.restore_messages(&fid, newest.messages.clone()).await.unwrap();
+    assert_eq!(texts(&store, &fid).await, ["q0", "a0", "q2", "a2"]);
+    assert!(listed().await.is_empty());
+    // What is not deleted is not removed.
+    store.remove_messages(&fid, newest.messages.messages.clone()).await.unwrap();
+    assert_eq!(texts(&store, &fid).await, ["q0", "a0", "q2", "a2"]);
+}
+
+#[tokio::test]
+async fn a_chat_of_which_all_was_deleted_is_shown_again_from_the_trash() {
+    let (_folder, store) = stored();
+    let all = talk(2);
+    let fid = chat(&store, false, &all).await;
+    delete(&store, &fid, all[0].id, DeleteScope::Branch).await;
+    assert!(texts(&store, &fid).await.is_empty());
+    let trash = store.message_trash().await.unwrap();
+    store.restore_messages(&fid, trash[0].messages.clone()).await.unwrap();
+    assert_eq!(texts(&store, &fid).await, ["q0", "a0", "q1", "a1"]);
+}
+
+#[tokio::test]
+async fn a_version_from_the_trash_is_shown_in_place_of_the_others() {
+    let (_folder, store) = stored();
+    let all = talk(2);
+    let fid = chat(&store, false, &all).await;
+    let other = message(Role::Assistant, &all[0], "a0 again");
+    store.append(&fid, vec![Arc::clone(&other)], other.id).await.unwrap();
+    delete(&store, &fid, all[1].id, DeleteScope::Branch).await;
+    assert_eq!(texts(&store, &fid).await, ["q0", "a0 again"]);
+    let trash = store.message_trash().await.unwrap();
+    store.restore_messages(&fid, trash[0].messages.clone()).await.unwrap();
+    assert_eq!(texts(&store, &fid).await, ["q0", "a0", "q1", "a1"]);
+}

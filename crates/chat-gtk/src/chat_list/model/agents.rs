@@ -39,7 +39,7 @@ impl Model {
 
     /// Whether a row is that of a chat, not of an agent below one.
     pub(super) fn is_top(&self, item: &ChatItem) -> bool {
-        self.families.parent(&item.fid()).is_none()
+        item.with(|session| self.families.parent(&session.fid).is_none())
     }
 
     /// How many rows of agents follow the row of a chat.

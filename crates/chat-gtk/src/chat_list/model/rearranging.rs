@@ -44,12 +44,14 @@ impl Model {
         let before: Vec<ChatItem> = items(self.all()).collect();
         let after = self.in_order(&before, &batch);
         self.replace_rows(&before, &after);
+        let is_renewed = |item: &ChatItem| item.with(|it| batch.renewed.contains_key(&it.fid));
         let places = |rows: &[ChatItem]| -> HashMap<Fid, usize> {
-            rows.iter().enumerate().map(|(at, item)| (item.fid(), at)).collect()
+            let rows = rows.iter().enumerate().filter(|(_, item)| is_renewed(item));
+            rows.map(|(at, item)| (item.fid(), at)).collect()
         };
         let (old, new) = (places(&before), places(&after));
-        let moved = batch.renewed.into_keys();
-        moved.filter(|fid| new.contains_key(fid) && new.get(fid) != old.get(fid)).collect()
+        let moved = new.into_iter().filter(|(fid, at)| old.get(fid) != Some(at));
+        moved.map(|(fid, _)| fid).collect()
     }
 
     /// Adds or updates a chat, but not its row. Returns whether that may have another place.
@@ -76,26 +78,27 @@ impl Model {
     /// All rows in the order that they are to have: the chats by their places, each with the agents that
     /// are shown below it. Of equally new ones that comes first which was active last.
     fn in_order(&self, before: &[ChatItem], batch: &Batch) -> Vec<ChatItem> {
-        let there: HashSet<Fid> = before.iter().map(ChatItem::fid).collect();
+        let mut new: HashSet<&Fid> = batch.renewed.keys().collect();
+        for item in before {
+            item.with(|session| new.remove(&session.fid));
+        }
         let stays = |item: &&ChatItem| {
-            let fid = item.fid();
-            self.items.contains_key(&fid) && !batch.gone.contains(&fid)
+            item.with(|it| self.items.contains_key(&it.fid) && !batch.gone.contains(&it.fid))
         };
-        let new = batch.renewed.keys().filter(|fid| !there.contains(fid));
         let mut tops: Vec<&ChatItem> = before
             .iter()
             .filter(stays)
-            .chain(new.filter_map(|fid| self.items.get(fid)))
+            .chain(new.into_iter().filter_map(|fid| self.items.get(fid)))
             .filter(|item| self.is_top(item) && self.place(item).is_some())
             .collect();
         tops.sort_by_cached_key(|item| {
-            let active = batch.renewed.get(&item.fid()).copied().unwrap_or_default();
-            (self.place(item), Reverse(active))
+            let active = item.with(|session| batch.renewed.get(&session.fid).copied());
+            (self.place(item), Reverse(active.unwrap_or_default()))
         });
         let mut rows = Vec::with_capacity(tops.len());
         for top in tops {
             rows.push(top.clone());
-            let below = self.families.shown_below(&top.fid());
+            let below = top.with(|session| self.families.shown_below(&session.fid));
             rows.extend(below.iter().filter_map(|fid| self.items.get(fid)).cloned());
         }
         rows

@@ -247,14 +247,16 @@ impl Column {
         if holds {
             self.follows.set(upper - page - adjustment.value() < NEAR_END);
         }
-        place_rows(&rows, adjustment.value() as i32, (x, inner), height);
+        let focus = self.obj().focus_child();
+        let place_all = |top| place_rows(&rows, top, (x, inner), height, focus.as_ref());
+        place_all(adjustment.value() as i32);
         if let (Some(target), Some((y, _))) = (target, wanted)
             && let Some((at, tall)) = target.position.find(page)
         {
             let place = (f64::from(y) + at, tall);
             if let Some(value) = scrolled_to((adjustment.value(), page), place) {
                 adjustment.set_value(value);
-                place_rows(&rows, adjustment.value() as i32, (x, inner), height);
+                place_all(adjustment.value() as i32);
             }
             let left = adjustment.upper() - page - adjustment.value();
             self.follows.set(!target.holds && left < NEAR_END);
@@ -370,12 +372,18 @@ impl Column {
 }
 
 /// Places the rows that are near the sight, which begins at `top`. `across`: where they begin and
-/// how wide they are.
-fn place_rows(rows: &[Row], top: i32, across: (i32, i32), height: i32) {
+/// how wide they are. `focus`: the one with the keyboard.
+fn place_rows(
+    rows: &[Row],
+    top: i32,
+    across: (i32, i32),
+    height: i32,
+    focus: Option<&gtk::Widget>,
+) {
     for row in rows {
         let at = row.y - top;
-        // Rows near the sight stay mapped, so that the focus can move to them.
-        let near = at < 2 * height && at + row.height > -height;
+        // Rows near the sight stay mapped, so that the focus can move to them, and one that has it keeps it.
+        let near = (at < 2 * height && at + row.height > -height) || focus == Some(&row.widget);
         if near {
             place(&row.widget, across.0, at, across.1, row.height);
         }

@@ -56,8 +56,8 @@ pub struct Transcript {
 pub struct Renewed {
     /// How many messages came before those that were there.
     pub earlier: usize,
-    /// Whether there is something that was not there before, or something is gone.
-    pub changed: bool,
+    /// Whether there is something to read at the end or in between that was not there before.
+    pub has_new: bool,
 }
 
 impl Transcript {
@@ -107,32 +107,40 @@ impl Transcript {
         self.todos.clone_from(&snapshot.todos);
         self.commands.clone_from(&snapshot.commands);
         self.seq = snapshot.seq;
-        let mut changed = earlier > 0;
+        let known: HashSet<_> = self.entries.iter().map(Entry::id).collect();
+        let mut has_new = false;
         for message in &messages[earlier..] {
             match self.entries.get_mut(at) {
                 Some(entry) if entry.id() == message.id => {
                     if entry.message != *message {
+                        has_new |= entry.message.parts != message.parts;
                         entry.set_message(Arc::clone(message));
-                        changed = true;
                     }
                 }
                 _ => {
                     self.entries.truncate(at);
                     self.entries.push(Entry::new(Arc::clone(message)));
-                    changed = true;
+                    // After a deletion, what follows is read again at its new place.
+                    has_new |= !known.contains(&message.id);
                 }
             }
             at += 1;
         }
-        changed |= self.entries.len() > at;
         self.entries.truncate(at);
         let new = messages[..earlier].iter().map(|message| Entry::new(Arc::clone(message)));
         self.entries.splice(0..0, new);
         for index in 0..self.entries.len() {
             self.answer(index);
         }
+        self.place_siblings();
         self.resume(&snapshot.calls);
-        Some(Renewed { earlier, changed })
+        Some(Renewed { earlier, has_new })
+    }
+
+    /// Takes from another branch of the same session which messages stand beside each other.
+    pub fn take_siblings(&mut self, other: &mut Self) {
+        self.siblings = std::mem::take(&mut other.siblings);
+        self.place_siblings();
     }
 
     /// Takes which messages stand beside each other. Whether that changes what is shown.

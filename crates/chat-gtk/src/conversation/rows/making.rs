@@ -12,9 +12,9 @@ use super::{Highlights, Row, Rows};
 use crate::conversation::model::entry::Entry;
 
 /// How far beyond the sight rows are made, in pages.
-const AHEAD: f64 = 1.5;
+pub(super) const AHEAD: f64 = 1.5;
 /// How far beyond the sight rows are kept, in pages.
-const KEPT: f64 = 4.0;
+pub(super) const KEPT: f64 = 4.0;
 /// The height of the sight before it is known, in pixels.
 const UNKNOWN_PAGE: f64 = 900.0;
 
@@ -57,7 +57,12 @@ impl Rows {
     /// Reads the last of entries that have no rows yet, back to the nearest message of the user.
     pub fn prepend_to_own(&mut self, entries: &mut [Entry]) {
         let own = entries.iter().rposition(|entry| entry.message.role == Role::User);
-        let left = Cell::new(entries.len() - own.unwrap_or(0));
+        self.prepend_to(entries, own.unwrap_or(0));
+    }
+
+    /// Reads the last of entries that have no rows yet, back to this one.
+    pub fn prepend_to(&mut self, entries: &mut [Entry], first: usize) {
+        let left = Cell::new(entries.len().saturating_sub(first));
         if left.get() > 0 {
             self.prepend(entries, &|_| {
                 left.set(left.get() - 1);
@@ -82,15 +87,20 @@ impl Rows {
         }
         self.drop_rows(self.made.clone());
         self.made = index..index;
-        let page = self.column.extent().1;
-        let page = if page < 1.0 { UNKNOWN_PAGE } else { page };
+        let page = self.sight_height();
         let offsets = EntryOffsets::new(entries);
         self.make_below(page * AHEAD, entries, &offsets, last);
         self.make_above(page * AHEAD, entries, &offsets, last);
     }
 
+    /// How tall the sight is, or will about be, in pixels.
+    pub(super) fn sight_height(&self) -> f64 {
+        let page = self.column.extent().1;
+        if page < 1.0 { UNKNOWN_PAGE } else { page }
+    }
+
     /// Makes rows behind those that there are, for so much room.
-    fn make_below(
+    pub(super) fn make_below(
         &mut self,
         mut room: f64,
         entries: &[Entry],
@@ -107,7 +117,7 @@ impl Rows {
     }
 
     /// Makes rows before those that there are, for so much room.
-    fn make_above(
+    pub(super) fn make_above(
         &mut self,
         mut room: f64,
         entries: &[Entry],
@@ -164,13 +174,18 @@ impl Rows {
     }
 
     /// About how tall these rows are, in pixels.
-    fn height(&self, entries: &[Entry], range: Range<usize>) -> f64 {
+    pub(super) fn height(&self, entries: &[Entry], range: Range<usize>) -> f64 {
         let offsets = EntryOffsets::new(entries);
         range.map(|index| estimate(self.all[index].kind, &entries[offsets.of(index)])).sum()
     }
 
     /// Whether these rows are taller than this, in pixels. Reads no more texts than it takes to know.
-    fn are_taller(&self, entries: &[Entry], mut range: Range<usize>, limit: f64) -> bool {
+    pub(super) fn are_taller(
+        &self,
+        entries: &[Entry],
+        mut range: Range<usize>,
+        limit: f64,
+    ) -> bool {
         let offsets = EntryOffsets::new(entries);
         let mut height = 0.0;
         range.any(|index| {
@@ -201,7 +216,9 @@ impl Rows {
     }
 
     fn drop_rows(&mut self, gone: Range<usize>) {
-        self.column.remove(gone.start - self.made.start..gone.end - self.made.start);
+        let range = gone.start - self.made.start..gone.end - self.made.start;
+        self.column.take_focus_from(range.clone());
+        self.column.remove(range);
         for row in &mut self.all[gone] {
             row.widget = None;
         }

@@ -125,15 +125,7 @@ impl RowWidget {
                 Self::Still(line.upcast())
             }
             RowKind::Ending => Self::Ending(gtk::Box::new(gtk::Orientation::Vertical, 0), None),
-            RowKind::Footer => {
-                let copy = Rc::clone(&context.copy);
-                Self::Footer(Footer::new(
-                    &entry.message,
-                    &context.output,
-                    &context.prices,
-                    move |id| copy(id),
-                ))
-            }
+            RowKind::Footer => Self::Footer(Footer::new(&entry.message, context)),
         };
         widget.update(kind, entry, last, context);
         widget

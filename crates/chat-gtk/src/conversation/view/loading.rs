@@ -1,7 +1,6 @@
 //! Shows another conversation, the same one read again, or earlier pages, and moves the keyboard to the newest
 //! question.
 
-use std::cell::Cell;
 use std::rc::Rc;
 
 use chat_core::event::Snapshot;
@@ -30,15 +29,22 @@ pub struct ReadingPosition {
 }
 
 impl Inner {
-    /// Shows another conversation, at this place if it is there, otherwise at its end.
-    pub fn begin(self: &Rc<Self>, transcript: Transcript, place: Option<ReadingPosition>) {
-        self.session.replace(transcript.session.clone());
+    /// Shows another conversation, at this place if it is there, otherwise at its end. Another branch of the same one
+    /// is shown where the reader was who switched to it.
+    pub fn begin(self: &Rc<Self>, mut transcript: Transcript, place: Option<ReadingPosition>) {
+        let before = self.session.replace(transcript.session.clone());
+        if before.is_none() || before != transcript.session {
+            self.end_switch();
+        }
         let mut state = self.state.borrow_mut();
         let State { transcript: shown, rows, selection, finder, last, asked, failed, .. } =
             &mut *state;
         *selection = None;
         *finder = None;
         rows.clear();
+        if before == transcript.session {
+            transcript.take_siblings(shown);
+        }
         *shown = transcript;
         *last = None;
         *asked = None;
@@ -49,11 +55,11 @@ impl Inner {
         drop(state);
         self.give_back();
         self.unseen.set(false);
-        self.step.take();
-        if !placed {
+        if !placed && !self.places_version() {
             self.column.follow();
         }
         self.paint();
+        self.forget_missing_version();
     }
 
     /// Where the person reads; none where they have the end before them, or nothing was drawn yet.
@@ -93,10 +99,11 @@ impl Inner {
         state.read_reports();
         drop(state);
         self.give_back();
-        if renewed.changed {
+        if renewed.has_new {
             self.unseen.set(!self.column.follows());
         }
         self.paint();
+        self.forget_missing_version();
         true
     }
 
@@ -196,12 +203,7 @@ fn go_to_position(state: &mut State, place: ReadingPosition) -> bool {
         return false;
     };
     // All from there to the end is read, so that its rows are known.
-    let unread = entries.len() - at;
-    let read = Cell::new(0);
-    rows.prepend(entries, &|_| {
-        read.set(read.get() + 1);
-        read.get() == unread
-    });
+    rows.prepend_to(entries, at);
     if entries[at].rows == 0 {
         return false;
     }

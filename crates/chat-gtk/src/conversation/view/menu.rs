@@ -1,4 +1,4 @@
-//! Opens the menu of a message: by the right button anywhere over it, and by the Menu key in it.
+//! Opens the menu of a message: by the right button anywhere over it, by the Menu key in it, and by its button.
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -14,7 +14,7 @@ use crate::conversation::model::copies::{as_html, as_plain};
 use crate::conversation::rows::Rows;
 use crate::conversation::widgets::context::Output;
 use crate::conversation::widgets::details;
-use crate::popover;
+use crate::{accessible, popover};
 
 /// What the menu offers for a message.
 #[derive(Default)]
@@ -57,7 +57,7 @@ impl Inner {
         click.connect_pressed(move |gesture, _, x, y| {
             let Some(inner) = weak.upgrade() else { return };
             let Some(widget) = inner.column.pick(x, y, gtk::PickFlags::DEFAULT) else { return };
-            if inner.open_menu(&widget, (x, y)) {
+            if inner.open_menu(&widget, (x, y)).is_some() {
                 gesture.set_state(gtk::EventSequenceState::Claimed);
             }
         });
@@ -88,19 +88,38 @@ impl Inner {
             None => (0, focus.height() / 2),
         };
         let point = focus.translate_coordinates(&self.column, f64::from(x), f64::from(y));
-        point.is_some_and(|point| self.open_menu(&focus, point))
+        point.is_some_and(|point| self.open_menu(&focus, point).is_some())
+    }
+
+    /// Opens the menu of the message that a button belongs to, below the button.
+    pub(super) fn open_menu_of(self: &Rc<Self>, button: &gtk::Button) {
+        let edge = f64::from(button.height());
+        let point = button.translate_coordinates(&self.column, 0.0, edge);
+        let menu = point.and_then(|point| self.open_menu(button.upcast_ref(), point));
+        let Some(menu) = menu else { return };
+        accessible::set_expanded(button, true);
+        let button = button.downgrade();
+        menu.connect_closed(move |_| {
+            if let Some(button) = button.upgrade() {
+                accessible::set_expanded(&button, false);
+            }
+        });
     }
 
     /// Opens the menu of the message that a widget of the column belongs to, at a point of the column.
-    /// Whether there is one: a text that is being written has GTK's menu, which can paste.
-    fn open_menu(self: &Rc<Self>, widget: &gtk::Widget, point: (f64, f64)) -> bool {
+    /// None where there is none: a text that is being written has GTK's menu, which can paste.
+    fn open_menu(
+        self: &Rc<Self>,
+        widget: &gtk::Widget,
+        point: (f64, f64),
+    ) -> Option<gtk::PopoverMenu> {
         let offer = self.state.try_borrow().ok().and_then(|state| offer(&state, widget, point));
         let (x, y) =
             self.column.translate_coordinates(&self.root, point.0, point.1).unwrap_or(point);
         let place = gdk::Rectangle::new(x as i32, y as i32, 1, 1);
-        let Some(menu) = offer.map(|offer| self.menu(offer, place)) else { return false };
+        let menu = self.menu(offer?, place);
         if menu.n_items() == 0 {
-            return false;
+            return None;
         }
         let menu = gtk::PopoverMenu::from_model(Some(&menu));
         menu.set_pointing_to(Some(&place));
@@ -110,7 +129,7 @@ impl Inner {
         before.set(self.root.root().and_then(|root| root.focus()).as_ref());
         popover::show_once(menu.upcast_ref(), &self.root);
         menu.connect_closed(move |_| popover::give_back_focus(&before));
-        true
+        Some(menu)
     }
 
     /// The menu, with its actions behind it. `place`: where it opens.
@@ -178,7 +197,12 @@ impl Inner {
         if let Some(reply) = offer.regenerate {
             let again = wants(Output::Regenerate { reply, agent: None });
             items.add(&section, &gettext("Regenerate"), "regenerate", again);
-            let again = wants(Output::RegenerateWithModel(reply));
+            let output = Rc::clone(&self.output);
+            let again = move || {
+                let output = Rc::clone(&output);
+                // Only after the menu has given back the keyboard, which the list of models takes.
+                glib::idle_add_local_once(move || output(Output::RegenerateWithModel(reply)));
+            };
             let name = gettext("Regenerate With Another Model…");
             items.add(&section, &name, "regenerate-model", again);
             let agents = gio::Menu::new();

@@ -37,7 +37,7 @@ impl BranchSwitch {
                     Side::Behind => siblings.behind,
                 };
                 if let Some(message) = next {
-                    let keyboard = step.has_focus().then_some(side);
+                    let keyboard = step.is_focus().then_some(side);
                     send(Output::ShowBranch { message, keyboard });
                 }
             });

@@ -7,11 +7,13 @@ use std::rc::Rc;
 use chat_core::client::Price;
 use chat_core::message::{Answer, ApprovalId, DeleteScope, Fid, MessageId, ModelRef};
 use chat_core::tool::Toolbox;
+use gtk::prelude::*;
 
 use super::answer_errors::AnswerErrors;
 use super::code::{CodeBlocks, Uses};
 use super::style_tags::StyleTags;
 use super::tags::Tags;
+use crate::accessible;
 use crate::conversation::model::agent_book::AgentBook;
 use crate::conversation::model::answer_drafts::AnswerDrafts;
 use crate::conversation::model::files::{FileLocation, Files};
@@ -56,6 +58,8 @@ pub struct WidgetContext {
     pub hold: Rc<dyn Fn()>,
     /// Copies a message.
     pub copy: Rc<dyn Fn(MessageId)>,
+    /// Opens the menu of the message that a button belongs to.
+    pub menu: Rc<dyn Fn(&gtk::Button)>,
     /// What models cost.
     pub prices: Prices,
     /// Decodes the pictures of messages.
@@ -83,6 +87,13 @@ impl Prices {
 }
 
 impl WidgetContext {
+    /// Has a button open the menu of the message that it belongs to.
+    pub fn opens_menu(&self, button: &gtk::Button) {
+        accessible::set_expanded(button, false);
+        let menu = Rc::clone(&self.menu);
+        button.connect_clicked(move |button| menu(button));
+    }
+
     /// What a block of a reply can ask for.
     pub fn uses(&self) -> Uses {
         let output = Rc::clone(&self.output);

@@ -1,4 +1,4 @@
-//! Draws the line below a finished reply: copy, regenerate, and what it cost. Below the last reply it is always
+//! Draws the line below a finished reply: copy, regenerate, a menu, and what it cost. Below the last reply it is always
 //! seen, below the others on hover and focus.
 
 use std::rc::Rc;
@@ -7,14 +7,15 @@ use std::sync::Arc;
 use gettextrs::{gettext, ngettext};
 use gtk::prelude::*;
 
-use chat_core::message::{Message, MessageId};
+use chat_core::message::Message;
 use chat_core::models::display_name;
 use chat_presentation::words::{fill, tenths};
 
 use super::branch_switch::{BranchSwitch, footer_button};
-use super::context::{Output, Prices, Side};
+use super::context::{Output, Prices, Side, WidgetContext};
 use super::details;
 use crate::conversation::model::entry::Siblings;
+use crate::copy_mark::{self, CopyMark};
 use crate::{accessible, popover};
 
 /// The line below a reply.
@@ -25,16 +26,18 @@ pub struct Footer {
 
 impl Footer {
     /// The line below this reply.
-    pub fn new(
-        message: &Arc<Message>,
-        output: &Rc<dyn Fn(Output)>,
-        prices: &Prices,
-        copy: impl Fn(MessageId) + 'static,
-    ) -> Self {
+    pub fn new(message: &Arc<Message>, context: &WidgetContext) -> Self {
+        let output = &context.output;
         let root = gtk::Box::builder().spacing(2).css_classes(["reply-footer"]).build();
         let id = message.id;
-        let button = footer_button("edit-copy-symbolic", &gettext("Copy Message"));
-        button.connect_clicked(move |_| copy(id));
+        let name = gettext("Copy Message");
+        let button = footer_button(copy_mark::COPY, &name);
+        let mark = CopyMark::on(&button, copy_mark::COPY, &name);
+        let copy = Rc::clone(&context.copy);
+        button.connect_clicked(move |_| {
+            copy(id);
+            mark.show();
+        });
         root.append(&button);
         let again = footer_button("view-refresh-symbolic", &gettext("Regenerate"));
         let send = Rc::clone(output);
@@ -43,7 +46,10 @@ impl Footer {
         let names = [gettext("Previous Reply"), gettext("Next Reply")];
         let switch = BranchSwitch::new([&names[0], &names[1]], output);
         root.append(switch.widget());
-        root.append(&details_button(message, prices));
+        let more = footer_button("view-more-symbolic", &gettext("More Actions"));
+        context.opens_menu(&more);
+        root.append(&more);
+        root.append(&details_button(message, &context.prices));
         Self { root, switch }
     }
 

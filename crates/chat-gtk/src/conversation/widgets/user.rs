@@ -2,6 +2,7 @@
 
 mod fold;
 mod markdown;
+mod text_width;
 
 use std::rc::Rc;
 use std::sync::Arc;
@@ -46,18 +47,10 @@ pub struct UserMessage {
     markdown: Option<Rc<Markdown>>,
     /// What folds a long one.
     fold: Option<Fold>,
-    restore: Option<Restore>,
+    /// The button that brings the files back.
+    restore: Option<gtk::Button>,
     /// What an agent reports in place of the person.
     report: Option<ReportCard>,
-}
-
-/// The button that brings the files back.
-struct Restore {
-    button: gtk::Button,
-    /// The box next to it, where that keeps its distance from the edge.
-    said: Option<gtk::Box>,
-    /// Whether the button that edits the message stands beside it, too.
-    edits: bool,
 }
 
 /// The text of a message, and the button that shows all of a long one.
@@ -125,18 +118,18 @@ impl UserMessage {
         for command in commands {
             said.append(&command_text(command));
         }
-        let (root, restore) = match &report {
-            Some(card) => {
-                let column = gtk::Box::new(gtk::Orientation::Vertical, 8);
-                column.append(card.widget());
-                if !is_empty {
-                    column.append(&said);
-                }
-                let button = restore_button(message.id, context);
-                let root = adaptive_pair::words(&column, &button);
-                (root, Restore { button, said: None, edits: false })
+        let (buttons, restore) = buttons(message, context);
+        let root = if let Some(card) = &report {
+            let column = gtk::Box::new(gtk::Orientation::Vertical, 8);
+            column.append(card.widget());
+            if !is_empty {
+                column.append(&said);
             }
-            None => with_restore(&said, message, context),
+            adaptive_pair::words(&column, &buttons)
+        } else {
+            // A gtk::Box would ask how narrow the text can be at a great height, which a text that wraps can't
+            // answer.
+            adaptive_pair::at_end(&buttons, &said)
         };
         root.add_css_class("said");
         let said =
@@ -147,12 +140,8 @@ impl UserMessage {
 
     /// Says whether the session has a project, whose files can be brought back.
     pub fn set_project(&self, has_project: bool) {
-        if let Some(Restore { button, said, edits }) = &self.restore {
+        if let Some(button) = &self.restore {
             button.set_visible(has_project);
-            if let Some(said) = said {
-                // As far from the edge as without the button.
-                said.set_margin_start(if has_project || *edits { 2 } else { 42 });
-            }
         }
     }
 
@@ -277,22 +266,18 @@ fn file_chip(name: &str, text: &str) -> gtk::Button {
     chip
 }
 
-/// The box with a button beside it, seen on hover and focus.
-fn with_restore(
-    said: &gtk::Box,
-    message: &Message,
-    context: &WidgetContext,
-) -> (gtk::Box, Restore) {
-    let button = restore_button(message.id, context);
-    let edits = message.is_of_user();
+/// The buttons beside a message, seen on hover and focus, and the one of them that brings the files back.
+fn buttons(message: &Message, context: &WidgetContext) -> (gtk::Box, gtk::Button) {
     let buttons = gtk::Box::builder().spacing(2).valign(gtk::Align::Center).build();
-    if edits {
+    if message.is_of_user() {
         buttons.append(&edit_button(message.id, context));
     }
-    buttons.append(&button);
-    // A gtk::Box would ask how narrow the text can be at a great height, which a text that wraps can't answer.
-    let root = adaptive_pair::at_end(&buttons, said);
-    (root, Restore { button, said: Some(said.clone()), edits })
+    let restore = restore_button(message.id, context);
+    buttons.append(&restore);
+    let more = small_button("view-more-symbolic", &gettext("More Actions"));
+    context.opens_menu(&more);
+    buttons.append(&more);
+    (buttons, restore)
 }
 
 /// The button that edits the message. The same is in the menu of the message.
@@ -309,15 +294,20 @@ fn restore_button(id: MessageId, context: &WidgetContext) -> gtk::Button {
 
 /// A button beside the message.
 fn button(icon: &str, words: &str, wanted: Output, context: &WidgetContext) -> gtk::Button {
+    let button = small_button(icon, words);
+    let output = Rc::clone(&context.output);
+    button.connect_clicked(move |_| output(wanted.clone()));
+    button
+}
+
+fn small_button(icon: &str, words: &str) -> gtk::Button {
     let button = gtk::Button::builder()
         .icon_name(icon)
         .tooltip_text(words)
         .valign(gtk::Align::Center)
-        .css_classes(["flat", "circular", "restore"])
+        .css_classes(["flat", "circular", "said-button"])
         .build();
     accessible::set_label(&button, words);
-    let output = Rc::clone(&context.output);
-    button.connect_clicked(move |_| output(wanted.clone()));
     button
 }
 

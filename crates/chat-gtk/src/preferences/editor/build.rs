@@ -47,12 +47,19 @@ impl Editor {
             ))
             .build();
         let advanced = Advanced::new();
+        // One that runs on this computer may as well run on another one.
+        let is_local = preset.is_some_and(|preset| preset.local);
+        if is_local {
+            server.set_description(Some(&gettext(
+                "Change the address if the server runs on another computer or port.",
+            )));
+        }
         for row in [url.upcast_ref::<gtk::Widget>(), name.upcast_ref(), kind.upcast_ref()] {
-            // Of a known server nobody need look at these.
-            if preset.is_some() {
-                advanced.row.add_row(row);
-            } else {
+            // Of a known server nobody need look at the others.
+            if preset.is_none() || is_local && row == url.upcast_ref::<gtk::Widget>() {
                 server.add(row);
+            } else {
+                advanced.row.add_row(row);
             }
         }
         advanced.add_own_rows();
@@ -96,7 +103,7 @@ impl Editor {
             .margin_start(18)
             .margin_end(18)
             .build();
-        server.set_visible(preset.is_none());
+        server.set_visible(preset.is_none() || is_local);
         secret.set_visible(preset.is_none_or(|preset| preset.key_url.is_some()));
         column.append(&server);
         column.append(&secret);

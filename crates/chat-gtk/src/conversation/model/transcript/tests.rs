@@ -254,3 +254,23 @@ fn no_other_version_can_be_shown_while_a_request_is_at_work() {
     transcript.hold_versions();
     assert_eq!(held(&transcript), [false, false]);
 }
+
+#[test]
+fn what_is_deleted_leaves_nothing_new_to_read() {
+    let all: Vec<_> =
+        ["one", "two", "three"].map(|text| Message::text(Role::User, None, text)).into();
+    let has_new = |messages: &[&Message], shown: &[&Message]| {
+        let of = |messages: &[&Message]| snapshot(messages.iter().copied().cloned().collect());
+        Transcript::of(&of(shown)).renew(&of(messages)).expect("the same session").has_new
+    };
+    let [one, two, three] = &all[..] else { panic!("three") };
+    assert!(!has_new(&[one, two, three], &[one, two, three]));
+    assert!(!has_new(&[one, three], &[one, two, three]), "in between");
+    assert!(!has_new(&[one, two], &[one, two, three]), "at the end");
+    // The space that this leaves is filled with what came before.
+    assert!(!has_new(&[one, two], &[two, three]));
+    assert!(has_new(&[one, two, three], &[one, two]));
+    assert!(has_new(&[one, two, three], &[one, three]));
+    let longer = Message { parts: vec![Part::Text("two and more".to_owned())], ..two.clone() };
+    assert!(has_new(&[one, &longer, three], &[one, two, three]));
+}

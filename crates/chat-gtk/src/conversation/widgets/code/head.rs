@@ -6,11 +6,14 @@ use gtk::gio;
 use gtk::prelude::*;
 
 use crate::accessible;
+use crate::copy_mark::{self, CopyMark};
 
 /// The actions of a block, by name.
 const COPY: &str = "code.copy";
 const SAVE: &str = "code.save";
 const WRAP: &str = "code.wrap";
+/// The icon of the menu.
+const MORE: &str = "view-more-symbolic";
 
 /// What can be done with a code block.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,11 +39,24 @@ impl Head {
         let name =
             gtk::Label::builder().xalign(0.0).hexpand(true).css_classes(["code-language"]).build();
         name.set_ellipsize(gtk::pango::EllipsizeMode::End);
+        let copy = gtk::Button::new();
+        button(&copy, copy_mark::COPY, &gettext("Copy Code"), COPY);
+        let menu = menu();
+        // Only one of them is seen.
+        let marks = [
+            CopyMark::on(&copy, copy_mark::COPY, &gettext("Copy Code")),
+            CopyMark::on(&menu, MORE, &gettext("Code Actions")),
+        ];
         let actions = gio::SimpleActionGroup::new();
         for (name, action) in [("copy", Action::Copy), ("save", Action::Save)] {
             let entry = gio::SimpleAction::new(name, None);
-            let wanted = wanted.clone();
-            entry.connect_activate(move |_, _| wanted(action));
+            let (wanted, marks) = (wanted.clone(), marks.clone());
+            entry.connect_activate(move |_, _| {
+                wanted(action);
+                if action == Action::Copy {
+                    marks.iter().for_each(CopyMark::show);
+                }
+            });
             actions.add_action(&entry);
         }
         let wrap = gio::SimpleAction::new_stateful("wrap", None, &false.to_variant());
@@ -57,12 +73,10 @@ impl Head {
         let save = gtk::Button::new();
         button(&save, "document-save-as-symbolic", &gettext("Save Code As…"), SAVE);
         buttons.append(&save);
-        let copy = gtk::Button::new();
-        button(&copy, "edit-copy-symbolic", &gettext("Copy Code"), COPY);
         buttons.append(&copy);
         let either = adw::Squeezer::builder().homogeneous(false).valign(gtk::Align::Center).build();
         either.add(&buttons);
-        either.add(&menu());
+        either.add(&menu);
 
         let root = gtk::Box::builder().css_classes(["code-head"]).build();
         root.append(&name);
@@ -98,15 +112,9 @@ fn button(button: &gtk::Button, icon: &str, name: &str, action: &str) {
 
 /// The button of the menu, which is made when it is opened.
 fn menu() -> gtk::MenuButton {
-    let name = gettext("Code Actions");
-    let button = gtk::MenuButton::builder()
-        .icon_name("view-more-symbolic")
-        .tooltip_text(&name)
-        .css_classes(["code-more"])
-        .valign(gtk::Align::Center)
-        .build();
+    let button =
+        gtk::MenuButton::builder().css_classes(["code-more"]).valign(gtk::Align::Center).build();
     button.add_css_class("flat");
-    accessible::set_label(&button, &name);
     button.set_create_popup_func(|button| {
         if button.menu_model().is_none() {
             let menu = gio::Menu::new();

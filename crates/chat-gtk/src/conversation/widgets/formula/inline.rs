@@ -10,7 +10,7 @@ use chat_formula::FormulaError;
 use gtk::pango;
 use gtk::prelude::*;
 
-use super::picture::Picture;
+use super::picture::{self, Picture};
 use super::{laid_out, words};
 use crate::accessible;
 use crate::conversation::model::shown_line::ShownLine;
@@ -57,6 +57,15 @@ pub fn append(
         buffer.apply_tag(look, &buffer.iter_at_offset(start), &buffer.end_iter());
     }
     Ok(())
+}
+
+/// How wide a formula is in a text of this size, in pixels; none where it cannot be drawn in a line.
+pub fn width(source: &str, text_size: f64) -> Option<i32> {
+    let formula = laid_out(source, false).ok()?;
+    let is_too_wide = formula.drawings.iter().any(|drawing| drawing.width > WIDEST);
+    let has_letters = source.chars().nth(formula.drawings.len()).is_some();
+    (has_letters && !is_too_wide)
+        .then(|| formula.drawings.iter().map(|drawing| picture::width_of(drawing, text_size)).sum())
 }
 
 /// The tag of a picture that reaches so far below the baseline, in pixels.

@@ -41,8 +41,13 @@ impl Shown {
     }
 
     fn width(&self) -> i32 {
-        (self.drawing().width * self.em()).ceil().max(1.0) as i32
+        width_of(self.drawing(), self.text_size.get() * self.zoom)
     }
+}
+
+/// How wide a part of a formula is in a text of this size, in pixels.
+pub fn width_of(drawing: &Drawing, text_size: f64) -> i32 {
+    (drawing.width * text_size * SCALE).ceil().max(1.0) as i32
 }
 
 mod imp {

@@ -6,8 +6,8 @@ use gettextrs::gettext;
 use gtk::gio;
 use gtk::prelude::*;
 
-use crate::accessible;
 use crate::conversation::model::grid_text::{comma_separated, grid_source, spreadsheet_cells};
+use crate::copy_mark::{self, CopyMark};
 use crate::markdown::flow::Grid;
 
 /// How a table is written: the name of the action, what the menu says, and the text.
@@ -24,13 +24,8 @@ pub fn button(
     shown: impl Fn() -> Option<Grid> + 'static,
     copied: Rc<dyn Fn(String)>,
 ) -> gtk::MenuButton {
-    let name = gettext("Copy Table");
-    let button = gtk::MenuButton::builder()
-        .icon_name("edit-copy-symbolic")
-        .tooltip_text(&name)
-        .css_classes(["flat", "table-copy"])
-        .build();
-    accessible::set_label(&button, &name);
+    let button = gtk::MenuButton::builder().css_classes(["flat", "table-copy"]).build();
+    let mark = CopyMark::on(&button, copy_mark::COPY, &gettext("Copy Table"));
     let shown = Rc::new(shown);
     // Most tables are never copied: what it takes is made when it is asked for.
     button.set_create_popup_func(move |button| {
@@ -40,10 +35,11 @@ pub fn button(
         let (menu, actions) = (gio::Menu::new(), gio::SimpleActionGroup::new());
         for (name, label, text) in FORMS {
             let action = gio::SimpleAction::new(name, None);
-            let (shown, copied) = (Rc::clone(&shown), Rc::clone(&copied));
+            let (shown, copied, mark) = (Rc::clone(&shown), Rc::clone(&copied), mark.clone());
             action.connect_activate(move |_, _| {
                 if let Some(grid) = shown() {
                     copied(text(&grid));
+                    mark.show();
                 }
             });
             actions.add_action(&action);

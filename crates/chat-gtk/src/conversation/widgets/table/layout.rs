@@ -72,6 +72,17 @@ impl Layout for Cells {
     }
 }
 
+/// In less room than this the button of a table stands above it, if the table needs all of that: the button would
+/// cover much of a heading. In pixels.
+const NARROW: i32 = 420;
+
+/// How much room a button needs above a table of this natural width.
+fn above(button: Option<&gtk::Widget>, natural: i32, width: i32) -> i32 {
+    let Some(button) = button.filter(|_| width < NARROW) else { return 0 };
+    let (_, across) = width_of(button);
+    if natural + across > width { height_of(button, across) } else { 0 }
+}
+
 /// Makes a frame as tall as the table in it is at the frame's width.
 pub struct Frame;
 
@@ -92,17 +103,24 @@ impl Layout for Frame {
         } else {
             0
         };
-        let height = (height_of(&table, width.max(least)) + bar).max(frame);
+        let button = scroller.next_sibling();
+        let above = if for_size < 0 { 0 } else { above(button.as_ref(), natural, width) };
+        let height = above + (height_of(&table, width.max(least)) + bar).max(frame);
         (height, height)
     }
 
     fn allocate(&self, widget: &gtk::Widget, width: i32, height: i32) {
         let mut parts = children(widget);
-        if let Some(scroller) = parts.next() {
-            scroller.size_allocate(&gtk::Allocation::new(0, 0, width, height), -1);
+        let (scroller, button) = (parts.next(), parts.next());
+        if let Some(scroller) = scroller.and_downcast::<gtk::ScrolledWindow>() {
+            let table = scroller.child().and_then(|viewport| viewport.first_child());
+            let natural = table.map_or(0, |table| width_of(&table).1);
+            let above = above(button.as_ref(), natural, width);
+            let room = gtk::Allocation::new(0, above, width, height - above);
+            scroller.size_allocate(&room, -1);
         }
-        // The button stands over the end of the head.
-        if let Some(button) = parts.next() {
+        // The button stands over the end of the head, or above that.
+        if let Some(button) = button {
             let (_, across) = width_of(&button);
             let tall = height_of(&button, across);
             place(&button, width, width - across, 0, (across, tall));
@@ -146,6 +164,16 @@ fn row_height(row: &gtk::Widget, widths: &[i32]) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[gtk::test]
+    fn the_button_stands_above_a_table_that_needs_all_of_little_room() {
+        crate::init();
+        let button = gtk::Button::builder().height_request(60).width_request(60).build();
+        let above = |natural, width| above(Some(button.upcast_ref()), natural, width);
+        assert_eq!(above(300, 330), 60);
+        assert_eq!(above(200, 330), 0, "it stands beside it");
+        assert_eq!(above(900, 760), 0, "there is room enough for both");
+    }
 
     #[test]
     fn columns_share_what_room_there_is() {

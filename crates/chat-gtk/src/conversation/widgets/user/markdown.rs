@@ -1,13 +1,12 @@
 //! Draws the Markdown that a person wrote, by the widgets that show replies, and as wide as its text.
 
-use std::cell::{Cell, OnceCell, RefCell};
-use std::rc::Rc;
+use std::cell::{OnceCell, RefCell};
 
 use gettextrs::gettext;
-use gtk::glib;
 use gtk::prelude::*;
 
 use super::LONG;
+use super::text_width::TextWidth;
 use crate::accessible;
 use crate::conversation::model::hits::Hit;
 use crate::conversation::model::reply::{ReplyText, SegmentKind};
@@ -23,15 +22,10 @@ use crate::conversation::widgets::prose::Prose;
 use crate::conversation::widgets::table::TableBlock;
 use crate::conversation::widgets::tags::Tags;
 use crate::conversation::widgets::text_surface::TextSurface;
-use crate::layout::{self, Layout, height_of, width_of};
 use crate::markdown::flow::Piece;
 
 /// Space between two blocks, in pixels.
 const GAP: i32 = 8;
-/// What lists and the ends of lines need besides the letters, in pixels.
-const ROOM: i32 = 48;
-/// A line with more letters is as wide as the conversation in any case, in bytes.
-const WIDEST: usize = 400;
 
 /// Markdown that does not change. Of a long text the rest is drawn once somebody wants to see it.
 pub struct Markdown {
@@ -64,14 +58,14 @@ impl Block {
                 let view = prose.widget();
                 accessible::set_label(view, &gettext("Your Message"));
                 let laid_out = LaidOut::new(view);
-                let width = TextWidth::new(laid_out.widget(), view, first_lines(pieces));
+                let width = TextWidth::new(laid_out.widget(), view, pieces, &context.tags);
                 Self::Prose(prose, laid_out, width)
             }
             (SegmentKind::Code, [Piece::Code(piece)]) => {
                 let code =
                     CodeBlock::new(&context.tags, &context.code_blocks, context.uses(), None);
                 code.update(piece, false);
-                let width = TextWidth::new(code.widget(), code.text_view(), first_lines(pieces));
+                let width = TextWidth::new(code.widget(), code.text_view(), pieces, &context.tags);
                 Self::Code(code, width)
             }
             (SegmentKind::Table, pieces) => {
@@ -97,7 +91,7 @@ impl Block {
 
     fn widget(&self) -> &gtk::Widget {
         match self {
-            Self::Prose(_, _, width) | Self::Code(_, width) => width.root.upcast_ref(),
+            Self::Prose(_, _, width) | Self::Code(_, width) => width.widget().upcast_ref(),
             Self::Table(table, _) => table.widget().upcast_ref(),
             Self::Formula(formula) => formula.widget().upcast_ref(),
             Self::Still(widget) => widget,
@@ -293,100 +287,4 @@ fn length(pieces: &[Piece]) -> usize {
             _ => 0,
         })
         .sum()
-}
-
-/// The first lines of a text as they are typed: enough to know how wide it is.
-fn first_lines(pieces: &[Piece]) -> String {
-    let mut out = String::new();
-    let mut add = |line: &str| {
-        if out.len() > LONG {
-            return false;
-        }
-        out.push_str(&line[..line.floor_char_boundary(WIDEST)]);
-        out.push('\n');
-        true
-    };
-    for piece in pieces {
-        let goes_on = match piece {
-            Piece::Line(line) => {
-                let text: String = line.runs.iter().map(|run| run.text.as_str()).collect();
-                add(&text)
-            }
-            Piece::Code(code) => code.text.lines().all(&mut add),
-            _ => true,
-        };
-        if !goes_on {
-            break;
-        }
-    }
-    out
-}
-
-/// A block that wants to be as wide as the lines of its text: a `TextView` wants nothing.
-struct TextWidth {
-    root: gtk::Box,
-    /// The width of the lines, in pixels, once it was measured.
-    known: Rc<Cell<Option<i32>>>,
-}
-
-impl TextWidth {
-    fn new(block: &impl IsA<gtk::Widget>, text: &gtk::TextView, lines: String) -> Self {
-        let root = gtk::Box::new(gtk::Orientation::Vertical, 0);
-        root.append(block);
-        let known = Rc::<Cell<_>>::default();
-        let layout = AsWide { text: text.downgrade(), lines, known: Rc::clone(&known) };
-        root.set_layout_manager(Some(layout::manager(layout)));
-        Self { root, known }
-    }
-
-    /// Measures again: the font may have changed.
-    fn measure_again(&self) {
-        self.known.set(None);
-        self.root.queue_resize();
-    }
-}
-
-struct AsWide {
-    text: glib::WeakRef<gtk::TextView>,
-    lines: String,
-    known: Rc<Cell<Option<i32>>>,
-}
-
-impl Layout for AsWide {
-    fn measure(
-        &self,
-        widget: &gtk::Widget,
-        orientation: gtk::Orientation,
-        for_size: i32,
-    ) -> (i32, i32) {
-        let Some(child) = widget.first_child() else { return (0, 0) };
-        if orientation == gtk::Orientation::Vertical {
-            let height = height_of(&child, for_size);
-            return (height, height);
-        }
-        let (least, wanted) = width_of(&child);
-        let Some(text) = self.text.upgrade() else { return (least, wanted) };
-        let width = self.known.get().unwrap_or_else(|| {
-            // In the letters of the text itself.
-            text.create_pango_layout(Some(&self.lines)).pixel_size().0
-        });
-        self.known.set(Some(width));
-        (least, wanted.max(width + ROOM))
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn only_the_beginning_of_a_long_text_is_measured() {
-        let width_of = |text: &str| first_lines(ReplyText::of(text).pieces(0));
-        assert_eq!(width_of("```\na\nbc\n```"), "a\nbc\n");
-        assert_eq!(width_of("some **words**"), "some words\n");
-        let lines = width_of(&format!("```\n{}```", "a line of code\n".repeat(20_000)));
-        assert!((LONG..2 * LONG).contains(&lines.len()), "{}", lines.len());
-        let line = width_of(&format!("```\n{}\n```", "word".repeat(20_000)));
-        assert_eq!(line.len(), WIDEST + 1);
-    }
 }

@@ -39,6 +39,7 @@ mod reading;
 mod real_model;
 mod review;
 mod selecting;
+mod servers;
 mod sessions;
 mod stage;
 mod temporary;

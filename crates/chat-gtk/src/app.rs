@@ -16,6 +16,7 @@ use relm4::{Component, ComponentController, Controller};
 use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::tool_servers::ToolServers;
 use crate::window::{self, Arrival, LaunchTarget, Reply, Window, files};
 use crate::{languages, stalls};
 
@@ -48,6 +49,13 @@ pub struct Launch {
     pub state_folder: PathBuf,
     /// Records measurements.
     pub diagnostics: Diagnostics,
+}
+
+impl Launch {
+    /// The servers of tools, for the main loop.
+    pub(crate) fn tool_servers(&self) -> ToolServers {
+        ToolServers::new(self.servers.clone(), self.runtime.clone())
+    }
 }
 
 impl std::fmt::Debug for Launch {

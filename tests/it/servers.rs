@@ -25,7 +25,7 @@ async fn a_server_is_tested_and_switched_off() -> Result<()> {
     let path = stage.folders().config.join("mcp.json");
     fs::write(&path, file()?)?;
     let window = stage.ready().await?;
-    allowances::page(&window, "Servers", containing("Not started")).await?;
+    allowances::page(&window, "Tools", containing("Not started")).await?;
     window.click(named("Menu of notes")).await?;
     window.click(named("Test")).await?;
     window.find(containing("Running ·")).await?;

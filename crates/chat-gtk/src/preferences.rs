@@ -51,7 +51,7 @@ pub(crate) enum Page {
     Models,
     /// What tools may do.
     Tools,
-    /// The servers of tools.
+    /// The servers of tools, which stand above what tools may do.
     Servers,
     Permissions,
 }
@@ -79,7 +79,6 @@ pub(crate) fn open(
     window.add(pages.connections.page());
     window.add(pages.models.page());
     window.add(pages.tools.page());
-    window.add(pages.servers.page());
     window.add(pages.permissions.page());
     match page {
         Page::General => {}
@@ -92,8 +91,7 @@ pub(crate) fn open(
             }
         }
         Page::Models => window.set_visible_page(pages.models.page()),
-        Page::Tools => window.set_visible_page(pages.tools.page()),
-        Page::Servers => window.set_visible_page(pages.servers.page()),
+        Page::Tools | Page::Servers => window.set_visible_page(pages.tools.page()),
         Page::Permissions => window.set_visible_page(pages.permissions.page()),
     }
     let (models, weak) = (pages.models.clone(), window.downgrade());
@@ -116,8 +114,8 @@ pub(crate) fn add_connection(parent: &gtk::Window, manager: &Manager) {
 struct Pages {
     connections: Lazy<ConnectionsPage>,
     models: Lazy<ModelsPage>,
-    tools: Lazy<()>,
-    servers: Lazy<ServersPage>,
+    /// The servers of tools, and the tools.
+    tools: Lazy<ServersPage>,
     permissions: Lazy<PermissionsPage>,
 }
 
@@ -133,14 +131,17 @@ impl Pages {
             models
         });
         let (of_connections, of_tools) = (context.clone(), context.clone());
-        let (of_servers, of_permissions) = (context.clone(), context.clone());
+        let of_permissions = context.clone();
         Self {
             connections: Lazy::new(connections::page(), move |page| {
                 ConnectionsPage::new(page, &of_connections)
             }),
             models,
-            tools: Lazy::new(tools::page(), move |page| tools::fill(page, &of_tools)),
-            servers: Lazy::new(servers::page(), move |page| ServersPage::new(page, &of_servers)),
+            tools: Lazy::new(tools::page(), move |page| {
+                let servers = ServersPage::new(page, &of_tools);
+                tools::fill(page, &of_tools);
+                servers
+            }),
             permissions: Lazy::new(permissions::page(), move |page| {
                 PermissionsPage::new(page, &of_permissions)
             }),

@@ -1,4 +1,5 @@
-//! Shows the page with the user's servers of tools: how they are, what is wrong with their file, and ways to more.
+//! Shows the user's servers of tools on the page with the tools: how they are, what is wrong with their file, and ways to
+//! more. A page of their own would have no room for its title in a narrow window.
 
 mod acts;
 mod adding;
@@ -21,15 +22,7 @@ use super::rows::{PreferencesContext, plain_row};
 use crate::accessible;
 use crate::models::has_keyboard;
 
-/// Creates the empty page.
-pub(super) fn page() -> adw::PreferencesPage {
-    adw::PreferencesPage::builder()
-        .title(gettext("Servers"))
-        .icon_name("application-x-addon-symbolic")
-        .build()
-}
-
-/// The content of the page. Cheap to clone.
+/// The groups on the page. Cheap to clone.
 #[derive(Clone, Debug)]
 pub(super) struct ServersPage(Rc<Inner>);
 

@@ -41,6 +41,7 @@ mod real_model;
 mod review;
 mod selecting;
 mod server_content;
+mod servers;
 mod sessions;
 mod stage;
 mod temporary;

@@ -17,6 +17,7 @@ use relm4::{Component, ComponentController, Controller};
 use tokio::runtime::Handle;
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::tool_servers::ToolServers;
 use crate::window::{self, Arrival, LaunchTarget, Reply, Window, files};
 use crate::{appearance, languages, stalls};
 
@@ -51,6 +52,13 @@ pub struct Launch {
     pub color_scheme: ColorScheme,
     /// Records measurements.
     pub diagnostics: Diagnostics,
+}
+
+impl Launch {
+    /// The servers of tools, for the main loop.
+    pub(crate) fn tool_servers(&self) -> ToolServers {
+        ToolServers::new(self.servers.clone(), self.runtime.clone())
+    }
 }
 
 impl std::fmt::Debug for Launch {

@@ -28,6 +28,7 @@ mod mention_ranking;
 mod mention_sources;
 mod messages;
 mod model_bar;
+mod notice_line;
 mod plan_bar;
 mod project_bar;
 mod prompt_form;
@@ -36,6 +37,7 @@ mod requests;
 mod review_bar;
 mod routing;
 mod server_mentions;
+mod servers_bar;
 mod session_changes;
 mod session_requests;
 mod shown_chat;
@@ -83,6 +85,7 @@ use plan_bar::PlanBar;
 use project_bar::ProjectBar;
 use review_bar::ReviewBar;
 pub use review_bar::{Answered, Restore, Review};
+use servers_bar::ServersBar;
 use session_changes::SessionChanges;
 pub use session_requests::RemovedMessage;
 use session_requests::SessionRequests;
@@ -138,6 +141,7 @@ pub struct ChatWidget {
     to_attach: Vec<PathBuf>,
     commands: CommandList,
     definitions: DefinitionsBar,
+    servers: ServersBar,
     diagnostics: Diagnostics,
 }
 
@@ -182,6 +186,7 @@ impl Component for ChatWidget {
         let start = StartPage::new(Handle::new(&sender, FrameMsg::Start));
         let hint = HintBar::new(Handle::new(&sender, FrameMsg::Hint));
         let definitions = DefinitionsBar::new(Handle::new(&sender, FrameMsg::Definitions));
+        let servers = ServersBar::new(init.servers, Handle::new(&sender, FrameMsg::Servers));
         let project =
             ProjectBar::new(init.projects.clone(), Handle::new(&sender, FrameMsg::Project));
         let model = ModelBar::new(Handle::new(&sender, FrameMsg::Model));
@@ -210,6 +215,7 @@ impl Component for ChatWidget {
             start: start.widget(),
             hint: hint.widget(),
             definitions: definitions.widget(),
+            servers: servers.widget(),
             agents: model.agents_widget(),
             agent_bar: agents.widget(),
             changed: review.widget(),
@@ -254,6 +260,7 @@ impl Component for ChatWidget {
             to_attach: Vec::new(),
             commands: CommandList::new(Handle::new(&sender, FrameMsg::Commands)),
             definitions,
+            servers,
             diagnostics: init.diagnostics,
         };
         if let Some(manager) = init.manager {

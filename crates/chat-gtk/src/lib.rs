@@ -45,6 +45,7 @@ mod project_picker;
 mod projects;
 mod stalls;
 mod style;
+mod tool_servers;
 mod unattended;
 mod window;
 mod worktrees;
@@ -54,6 +55,7 @@ use std::sync::Once;
 
 pub use free_memory::share_heaps;
 use gtk::{gdk, gio};
+pub use tool_servers::ToolServers;
 
 /// The path of the crate's own files in the program's resources.
 const RESOURCES: &str = "/natter/chat-gtk";

@@ -11,6 +11,7 @@ mod naming;
 mod permissions;
 mod presets;
 mod rows;
+mod servers;
 mod tools;
 
 use std::cell::{Cell, RefCell};
@@ -32,11 +33,13 @@ use models::ModelsPage;
 use permissions::PermissionsPage;
 use rows::{PreferencesContext, switch_row};
 pub(crate) use rows::{icon_button, plain_row};
+use servers::ServersPage;
 
 use crate::instructions::{self, Instructions};
 use crate::models::adding;
 use crate::models::words::name_among;
 use crate::popover;
+use crate::tool_servers::ToolServers;
 
 /// The initial page of the preferences.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -48,6 +51,8 @@ pub(crate) enum Page {
     Models,
     /// What tools may do.
     Tools,
+    /// The servers of tools, which stand above what tools may do.
+    Servers,
     Permissions,
 }
 
@@ -57,7 +62,12 @@ const WIDTH: i32 = 600;
 const LEAST_WIDTH: i32 = 360;
 
 /// Opens the preferences above a window.
-pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Page) {
+pub(crate) fn open(
+    parent: &adw::ApplicationWindow,
+    manager: &Manager,
+    servers: &ToolServers,
+    page: Page,
+) {
     let window = adw::PreferencesWindow::builder()
         .transient_for(parent)
         .modal(true)
@@ -66,7 +76,7 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
         .default_height(640)
         .search_enabled(false)
         .build();
-    let context = PreferencesContext::new(&window, manager);
+    let context = PreferencesContext::new(&window, manager, servers);
     let to_models = Rc::new(Cell::new(page == Page::Models));
     until_used(&window, &to_models);
     let pages = Pages::new(&context, to_models);
@@ -86,7 +96,7 @@ pub(crate) fn open(parent: &adw::ApplicationWindow, manager: &Manager, page: Pag
             }
         }
         Page::Models => window.set_visible_page(pages.models.page()),
-        Page::Tools => window.set_visible_page(pages.tools.page()),
+        Page::Tools | Page::Servers => window.set_visible_page(pages.tools.page()),
         Page::Permissions => window.set_visible_page(pages.permissions.page()),
     }
     let (models, weak) = (pages.models.clone(), window.downgrade());
@@ -115,7 +125,8 @@ pub(crate) fn add_connection(parent: &gtk::Window, manager: &Manager) {
 struct Pages {
     connections: Lazy<ConnectionsPage>,
     models: Lazy<ModelsPage>,
-    tools: Lazy<()>,
+    /// The servers of tools, and the tools.
+    tools: Lazy<ServersPage>,
     permissions: Lazy<PermissionsPage>,
 }
 
@@ -130,14 +141,18 @@ impl Pages {
             glib::spawn_future_local(async move { shown.look_around().await });
             models
         });
-        let (of_connections, of_tools, of_permissions) =
-            (context.clone(), context.clone(), context.clone());
+        let (of_connections, of_tools) = (context.clone(), context.clone());
+        let of_permissions = context.clone();
         Self {
             connections: Lazy::new(connections::page(), move |page| {
                 ConnectionsPage::new(page, &of_connections)
             }),
             models,
-            tools: Lazy::new(tools::page(), move |page| tools::fill(page, &of_tools)),
+            tools: Lazy::new(tools::page(), move |page| {
+                let servers = ServersPage::new(page, &of_tools);
+                tools::fill(page, &of_tools);
+                servers
+            }),
             permissions: Lazy::new(permissions::page(), move |page| {
                 PermissionsPage::new(page, &of_permissions)
             }),

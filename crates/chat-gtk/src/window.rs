@@ -112,6 +112,7 @@ impl Component for Window {
             drafts: Some(launch.state_folder.join("drafts")),
             projects: Some(launch.state_folder.clone()),
             open_files: chat_widget::OpenFiles::new(move |project| editor.open_files(project)),
+            servers: Some(launch.tool_servers()),
             diagnostics: launch.diagnostics.clone(),
         })
         .forward(sender.input_sender(), Input::Chat);

@@ -6,6 +6,7 @@ mod entry;
 mod known;
 mod source;
 mod status;
+mod trusted;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -161,16 +162,18 @@ impl Servers {
     /// # Errors
     /// See [`WriteError`]; the file is as it was.
     pub async fn change(&self, change: Change) -> Result<(), WriteError> {
-        let version = match self.lock().version() {
-            Some(version) => version,
-            None => {
-                self.refresh(None).await;
-                self.lock().version().ok_or(WriteError::Changed)?
-            }
+        // The lock must not be held while the file is read.
+        let known = self.lock().version();
+        let version = if let Some(version) = known {
+            version
+        } else {
+            self.refresh(None).await;
+            self.lock().version().ok_or(WriteError::Changed)?
         };
         let file = self.0.file.clone();
         let changing = spawn_blocking(move || file.change(version, &change));
-        let changed = changing.await.map_err(|error| WriteError::Io(std::io::Error::other(error)))?;
+        let changed =
+            changing.await.map_err(|error| WriteError::Io(std::io::Error::other(error)))?;
         let (config, version) = changed?;
         self.take(config, version, None);
         Ok(())
@@ -227,9 +230,10 @@ impl Servers {
         let base = self.0.base(Some(root));
         let known = self.lock();
         let (config, trusted) = known.project(root);
-        let starts = config.servers.iter().map(|server| {
-            (server.start_summary(&base), trusted.contains(&server.digest()))
-        });
+        let starts = config
+            .servers
+            .iter()
+            .map(|server| (server.start_summary(&base), trusted.contains(&server.digest())));
         ProjectServers {
             root: root.to_owned(),
             starts: starts.collect(),

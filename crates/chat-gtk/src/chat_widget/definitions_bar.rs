@@ -1,7 +1,7 @@
 //! Shows above the composer that a project has agents, commands and skills of its own, asks whether to use them, and
 //! shows what is wrong with such files.
 
-mod items;
+pub(super) mod items;
 
 use std::sync::Arc;
 
@@ -10,12 +10,13 @@ use chat_core::definitions::{Definitions, Digest, Problem, ProjectDefinitions};
 use chat_core::manager::Manager;
 use chat_presentation::words::{self, fill};
 use gettextrs::{gettext, ngettext};
-use relm4::gtk::{self, pango};
+use relm4::gtk;
 
 use super::handle::Handle;
 use super::messages::Output;
+use super::notice_line::{NoticeLine, close_button};
+use crate::accessible;
 use crate::models::has_keyboard;
-use crate::{accessible, adaptive_pair};
 
 /// What the user does with the bar, and with its dialog.
 #[derive(Debug)]
@@ -49,45 +50,13 @@ impl Refusal {
     }
 }
 
-/// A line with words and buttons.
-struct Line {
-    root: gtk::Box,
-    words: gtk::Label,
-}
-
-impl Line {
-    fn new(icon: &str, buttons: &gtk::Box) -> Self {
-        let words = gtk::Label::builder()
-            .xalign(0.0)
-            .use_markup(false)
-            .wrap(true)
-            .wrap_mode(pango::WrapMode::WordChar)
-            .hexpand(true)
-            .build();
-        let root = gtk::Box::builder().spacing(10).css_classes(["problem"]).visible(false).build();
-        root.append(&gtk::Image::builder().icon_name(icon).valign(gtk::Align::Center).build());
-        root.append(&adaptive_pair::words(&words, buttons));
-        Self { root, words }
-    }
-
-    /// Shows these words, or nothing. Whether what had the keyboard is gone.
-    fn show(&self, words: Option<&str>) -> bool {
-        let is_lost = words.is_none() && has_keyboard(&self.root);
-        if let Some(words) = words {
-            self.words.set_label(words);
-        }
-        self.root.set_visible(words.is_some());
-        is_lost
-    }
-}
-
 /// The bar.
 pub(super) struct DefinitionsBar {
     handle: Handle<Msg>,
     manager: Option<Manager>,
     root: gtk::Box,
-    project: Line,
-    problems: Line,
+    project: NoticeLine,
+    problems: NoticeLine,
     /// Lists all problems where there are several.
     show_problems: gtk::Button,
     /// Those that count in the shown chat, once they are read.
@@ -103,14 +72,14 @@ impl DefinitionsBar {
         let review = gtk::Button::with_label(&gettext("Review…"));
         let told = handle.callback(|()| Msg::Review);
         review.connect_clicked(move |_| told(()));
-        let close_project = close(&gettext("Close project notice"));
+        let close_project = close_button(&gettext("Close project notice"));
         let told = handle.callback(|()| Msg::CloseProject);
         close_project.connect_clicked(move |_| told(()));
         let show_problems = gtk::Button::with_label(&gettext("Show All"));
         accessible::set_label(&show_problems, &gettext("Show all problems"));
         let told = handle.callback(|()| Msg::ShowProblems);
         show_problems.connect_clicked(move |_| told(()));
-        let close_problems = close(&gettext("Close file notice"));
+        let close_problems = close_button(&gettext("Close file notice"));
         let told = handle.callback(|()| Msg::CloseProblems);
         close_problems.connect_clicked(move |_| told(()));
 
@@ -121,8 +90,8 @@ impl DefinitionsBar {
         let of_problems = buttons();
         of_problems.append(&show_problems);
         of_problems.append(&close_problems);
-        let project = Line::new("dialog-question-symbolic", &of_project);
-        let problems = Line::new("dialog-warning-symbolic", &of_problems);
+        let project = NoticeLine::new("dialog-question-symbolic", &of_project);
+        let problems = NoticeLine::new("dialog-warning-symbolic", &of_problems);
         let root = gtk::Box::builder()
             .orientation(gtk::Orientation::Vertical)
             .spacing(6)
@@ -289,16 +258,6 @@ fn problem_words(problems: &[Problem]) -> Option<String> {
         more,
     );
     Some(fill(&text, &[("problem", &first), ("count", &more.to_string())]))
-}
-
-fn close(name: &str) -> gtk::Button {
-    let button = gtk::Button::builder()
-        .icon_name("window-close-symbolic")
-        .css_classes(["flat", "circular"])
-        .tooltip_text(gettext("Close this notice"))
-        .build();
-    accessible::set_label(&button, name);
-    button
 }
 
 #[cfg(test)]

@@ -253,6 +253,9 @@ impl ChatWidget {
             if self.commands.show(self.shown.project()) && self.definitions.show(Arc::default()) {
                 self.composer.field().focus();
             }
+            if self.servers.show(self.shown.project()) {
+                self.composer.field().focus();
+            }
             self.show_chips();
             let settings = self.manager.as_ref().map(|manager| manager.settings().current());
             let searches = settings.is_some_and(|settings| settings.tools.search.is_some());

@@ -15,13 +15,14 @@ use super::review_bar::{Answered, Restore, Review};
 use super::session_requests::RemovedMessage;
 use super::{
     agent_bar, attaching, background_commands, chat_composer, command_list, context_meter,
-    definitions_bar, find_bar, hint_bar, model_bar, plan_bar, project_bar, review_bar,
+    definitions_bar, find_bar, hint_bar, model_bar, plan_bar, project_bar, review_bar, servers_bar,
     session_changes, session_requests, start_page,
 };
 use crate::bridge::Arrival;
 use crate::changes::ReviewAction;
 use crate::editor::{Outline, TextPosition};
 use crate::instructions::Instructions;
+use crate::tool_servers::ToolServers;
 use crate::{composer, conversation};
 
 /// How a chat widget begins.
@@ -36,6 +37,8 @@ pub struct Init {
     pub projects: Option<PathBuf>,
     /// The files that the person has open in an editor, where the program has one.
     pub open_files: OpenFiles,
+    /// The servers of tools; without them, no project is asked about.
+    pub servers: Option<ToolServers>,
     /// Where measurements go.
     pub diagnostics: Diagnostics,
 }
@@ -165,6 +168,7 @@ pub(super) enum FrameMsg {
     Attaching(attaching::Msg),
     Commands(command_list::Msg),
     Definitions(definitions_bar::Msg),
+    Servers(servers_bar::Msg),
     /// The user edited what the model is told in this chat, in this project, and everywhere.
     Instructions {
         fid: Option<Fid>,

@@ -102,6 +102,11 @@ impl ChatWidget {
                     self.composer.field().focus();
                 }
             }
+            FrameMsg::Servers(msg) => {
+                if self.servers.update(msg) {
+                    self.composer.field().focus();
+                }
+            }
             FrameMsg::Changes(msg) => self.session_changes.update(msg),
             FrameMsg::Project(msg) => {
                 match self.project.update(msg, &self.shown, self.composer.generation()) {

@@ -54,6 +54,7 @@ pub(super) struct Children<'a> {
     pub(super) agent_bar: &'a gtk::Box,
     pub(super) hint: &'a gtk::Revealer,
     pub(super) definitions: &'a gtk::Box,
+    pub(super) servers: &'a gtk::Box,
     pub(super) start: &'a gtk::ScrolledWindow,
     pub(super) background: &'a gtk::Box,
     pub(super) changed: &'a gtk::Button,
@@ -189,6 +190,7 @@ pub(super) fn build(
     column.append(children.background);
     column.append(children.plan);
     column.append(children.definitions);
+    column.append(children.servers);
     column.append(children.hint);
     column.append(children.composer);
     let foot = adw::Clamp::builder()

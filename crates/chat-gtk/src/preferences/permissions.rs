@@ -16,7 +16,7 @@ use super::rows::{PreferencesContext, plain_row};
 use crate::unattended;
 use rules::RulesGroup;
 use secrets::SecretsGroup;
-use trust::TrustGroup;
+use trust::{Kind, TrustGroup};
 
 /// Creates the empty page.
 pub(super) fn page() -> adw::PreferencesPage {
@@ -32,6 +32,7 @@ pub(super) struct PermissionsPage {
     rules: RulesGroup,
     secrets: SecretsGroup,
     trust: TrustGroup,
+    servers: TrustGroup,
 }
 
 impl PermissionsPage {
@@ -44,9 +45,11 @@ impl PermissionsPage {
         page.add(secrets.widget());
         let rules = RulesGroup::new(context);
         page.add(rules.widget());
-        let trust = TrustGroup::new(context);
+        let trust = TrustGroup::new(Kind::Definitions, context);
         page.add(trust.widget());
-        Self { rules, secrets, trust }
+        let servers = TrustGroup::new(Kind::Servers, context);
+        page.add(servers.widget());
+        Self { rules, secrets, trust, servers }
     }
 
     /// Shows the current rules and secret files.
@@ -58,6 +61,7 @@ impl PermissionsPage {
     /// Shows which projects are trusted now.
     pub(super) fn fill_trust(&self) {
         self.trust.fill();
+        self.servers.fill();
     }
 }
 

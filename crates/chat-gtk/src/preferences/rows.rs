@@ -11,6 +11,7 @@ use chat_core::settings::Settings;
 use gtk::glib;
 
 use super::say;
+use crate::tool_servers::ToolServers;
 use crate::{accessible, nested_scroll};
 
 /// The window and the engine, which each row needs. Cheap to clone.
@@ -18,6 +19,7 @@ use crate::{accessible, nested_scroll};
 pub(super) struct PreferencesContext {
     pub(super) window: glib::WeakRef<adw::PreferencesWindow>,
     pub(super) manager: Manager,
+    pub(super) servers: ToolServers,
     rows: Rc<Rows>,
 }
 
@@ -43,8 +45,17 @@ impl fmt::Debug for PreferencesContext {
 }
 
 impl PreferencesContext {
-    pub(super) fn new(window: &adw::PreferencesWindow, manager: &Manager) -> Self {
-        Self { window: window.downgrade(), manager: manager.clone(), rows: Rc::default() }
+    pub(super) fn new(
+        window: &adw::PreferencesWindow,
+        manager: &Manager,
+        servers: &ToolServers,
+    ) -> Self {
+        Self {
+            window: window.downgrade(),
+            manager: manager.clone(),
+            servers: servers.clone(),
+            rows: Rc::default(),
+        }
     }
 
     /// Makes a row show the settings, now and whenever they change. The closure must not own the

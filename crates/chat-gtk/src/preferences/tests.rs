@@ -56,7 +56,8 @@ fn opened() -> Opened {
     };
     let manager = runtime.block_on(Manager::start(options)).unwrap();
     let parent = adw::ApplicationWindow::builder().build();
-    open(&parent, &manager, Page::General);
+    let servers = crate::tool_servers::below(folder.path(), runtime.handle());
+    open(&parent, &manager, &servers, Page::General);
     let mut windows = gtk::Window::list_toplevels().into_iter();
     let window = windows.find_map(|it| it.downcast::<adw::PreferencesWindow>().ok());
     let window = window.expect("the preferences");

@@ -209,7 +209,7 @@ impl Window {
 
     pub(super) fn open_preferences(&self, page: preferences::Page, root: &adw::ApplicationWindow) {
         if let Some(manager) = &self.manager {
-            preferences::open(root, manager, page);
+            preferences::open(root, manager, &self.launch.tool_servers(), page);
         }
     }
 

@@ -94,6 +94,7 @@ fn settings() -> impl Iterator<Item = (preferences::Page, String)> {
         (Page::Connections(None), gettext("Preferences: Connections")),
         (Page::Models, gettext("Preferences: Models")),
         (Page::Tools, gettext("Preferences: Tools")),
+        (Page::Servers, gettext("Preferences: Servers")),
         (Page::Permissions, gettext("Preferences: Permissions")),
     ]
     .into_iter()

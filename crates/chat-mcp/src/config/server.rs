@@ -3,7 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::Template;
+use chat_definitions::{Origin, Severity};
+
+use super::{Change, McpConfig, ProblemKind, Template, edit};
 
 /// A server with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -86,6 +88,20 @@ impl Default for ServerOptions {
     }
 }
 
+impl Server {
+    /// Whether the file could have this server.
+    ///
+    /// # Errors
+    /// What would be wrong with it.
+    pub fn check(&self) -> Result<(), ProblemKind> {
+        let text = edit::changed("", &Change::Add(self.clone()));
+        let text = text.map_err(|_| ProblemKind::InvalidName)?;
+        let problems = McpConfig::parse(text.as_bytes(), Origin::User).problems;
+        let error = problems.into_iter().find(|it| it.severity() == Severity::Error);
+        error.map_or(Ok(()), |error| Err(error.kind))
+    }
+}
+
 impl ServerConfig {
     /// A server that is switched on, with the default options.
     pub fn new(transport: Transport) -> Self {
@@ -105,5 +121,23 @@ impl ServerConfig {
             .into_iter()
             .flat_map(|server| std::iter::once(&server.url).chain(server.headers.values()));
         program.chain(address)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(name: &str, url: &str) -> Result<(), ProblemKind> {
+        let url = Template::parse(url).unwrap();
+        let transport = Transport::Http(HttpServer { url, headers: BTreeMap::new() });
+        Server { name: name.to_owned(), config: ServerConfig::new(transport) }.check()
+    }
+
+    #[test]
+    fn a_server_is_judged_before_it_is_written() {
+        assert_eq!(at("notes", "https://example.org/mcp"), Ok(()));
+        assert_eq!(at("notes", "example.org"), Err(ProblemKind::InvalidUrl));
+        assert_eq!(at("a b", "https://example.org/mcp"), Err(ProblemKind::InvalidName));
     }
 }

@@ -1,14 +1,18 @@
 //! Words what is wrong with servers of tools, and why they cannot be saved or started.
 
+mod start;
+
 use std::path::PathBuf;
 
 use chat_mcp::config::{
     ExpandError, Problem, ProblemKind, Reference, StartAction, StartSummary, WriteError,
 };
-use gettextrs::gettext;
+use gettextrs::{gettext, ngettext};
 
 use super::definitions::{of_key, wrong_type};
 use super::{bytes, fill, one_line, visible_line};
+
+pub use start::{mcp_command_line, mcp_context_share, mcp_start_fault, mcp_state, mcp_tool_count};
 
 /// What is wrong in a file of servers, with the server and the line.
 pub fn mcp_problem(problem: &Problem) -> String {
@@ -156,6 +160,22 @@ pub fn mcp_write_error(error: &WriteError) -> String {
             "The file of servers can’t be saved. Check its permissions and the free disk space.",
         ),
     }
+}
+
+/// That which servers of projects are trusted could not be saved, and what to do.
+pub fn mcp_trust_not_saved() -> String {
+    gettext("This can’t be saved, so nothing was changed. Check the free disk space.")
+}
+
+/// Says that a project brings so many servers that nobody trusts yet.
+pub fn mcp_project_notice(count: usize) -> String {
+    let count = u32::try_from(count).unwrap_or(u32::MAX);
+    let text = ngettext(
+        "This project brings {n} server of tools.",
+        "This project brings {n} servers of tools.",
+        count,
+    );
+    fill(&text, &[("n", &count.to_string())])
 }
 
 /// Why a server cannot start with what its references stand for, and what to do.

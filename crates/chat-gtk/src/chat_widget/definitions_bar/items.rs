@@ -66,7 +66,7 @@ impl Layout for AsHighAsNeeded {
 }
 
 /// Content that scrolls from a height on. Its scrollbar stays in sight then.
-fn scrolled(content: &gtk::Box, name: &str) -> gtk::Box {
+pub(in super::super) fn scrolled(content: &gtk::Box, name: &str) -> gtk::Box {
     // Arrow keys scroll it.
     let scroller = gtk::ScrolledWindow::builder()
         .child(content)
@@ -115,7 +115,7 @@ fn block(item: &ProjectItem, problems: &[Problem]) -> gtk::Box {
     block
 }
 
-fn line(words: &str, classes: &[&str]) -> gtk::Label {
+pub(in super::super) fn line(words: &str, classes: &[&str]) -> gtk::Label {
     gtk::Label::builder()
         .label(words)
         .use_markup(false)

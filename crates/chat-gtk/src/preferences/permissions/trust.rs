@@ -1,4 +1,7 @@
-//! Shows the projects whose agents, commands and skills the user trusts, with a button that takes the trust back.
+//! Shows the projects whose agents, commands and skills, or whose servers, the user trusts, with a button that takes the
+//! trust back.
+
+mod kind;
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -9,6 +12,8 @@ use chat_core::definitions::ForgottenTrust;
 use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
+
+pub(super) use self::kind::Kind;
 
 use super::super::rows::{PreferencesContext, icon_button, plain_row};
 use crate::models::has_keyboard;
@@ -24,19 +29,21 @@ struct Inner {
     /// The rows, each with its button if it has one.
     rows: RefCell<Vec<(adw::ActionRow, Option<gtk::Button>)>>,
     shown: RefCell<Option<Vec<PathBuf>>>,
+    kind: Kind,
     context: PreferencesContext,
 }
 
 impl TrustGroup {
-    pub(super) fn new(context: &PreferencesContext) -> Self {
+    pub(super) fn new(kind: Kind, context: &PreferencesContext) -> Self {
         let group = adw::PreferencesGroup::builder()
-            .title(gettext("Trusted Projects"))
-            .description(gettext("Their own agents, commands, and skills can be used"))
+            .title(kind.title())
+            .description(kind.description())
             .build();
         let inner = Inner {
             group,
             rows: RefCell::default(),
             shown: RefCell::default(),
+            kind,
             context: context.clone(),
         };
         let this = Self(Rc::new(inner));
@@ -51,9 +58,9 @@ impl TrustGroup {
     /// Reads which projects are trusted, and shows them.
     pub(super) fn fill(&self) {
         let inner = Rc::downgrade(&self.0);
-        let definitions = self.0.context.manager.definitions();
+        let (kind, context) = (self.0.kind, self.0.context.clone());
         glib::spawn_future_local(async move {
-            let trusted = definitions.trusted().await;
+            let trusted = kind.trusted(&context).await;
             if let Some(inner) = inner.upgrade() {
                 inner.show(trusted);
             }
@@ -73,12 +80,7 @@ impl Inner {
         }
         let mut rows: Vec<_> = trusted.iter().map(|root| self.row(root)).collect();
         if rows.is_empty() {
-            let none = plain_row(
-                &gettext("No trusted projects yet"),
-                &gettext(
-                    "To trust a project, choose “Project’s Agents and Skills…” in the menu of one of its chats",
-                ),
-            );
+            let none = plain_row(&gettext("No trusted projects yet"), &self.kind.how_to());
             rows.push((none, None));
         }
         for (row, _) in &rows {
@@ -113,10 +115,8 @@ impl Inner {
 
     fn forget(self: Rc<Self>, root: PathBuf) {
         glib::spawn_future_local(async move {
-            let definitions = self.context.manager.definitions();
-            let forgotten = async { definitions.forget(&root).await };
-            let forgotten = self.context.keep(forgotten).await.flatten();
-            let trusted = definitions.trusted().await;
+            let forgotten = self.kind.forget(&self.context, &root).await;
+            let trusted = self.kind.trusted(&self.context).await;
             self.show(trusted);
             if let Some(forgotten) = forgotten {
                 self.offer_undo(forgotten, &root);
@@ -138,10 +138,8 @@ impl Inner {
         toast.connect_button_clicked(move |_| {
             let (Some(inner), forgotten) = (weak.upgrade(), forgotten.clone()) else { return };
             glib::spawn_future_local(async move {
-                let definitions = inner.context.manager.definitions();
-                let restored = async { definitions.restore(&forgotten).await };
-                inner.context.keep(restored).await;
-                let trusted = definitions.trusted().await;
+                inner.kind.restore(&inner.context, &forgotten).await;
+                let trusted = inner.kind.trusted(&inner.context).await;
                 inner.show(trusted);
             });
         });
@@ -165,7 +163,11 @@ mod tests {
         let options = StartOptions::new(Folders::below(folder.path()));
         let manager = runtime.block_on(Manager::start(options)).unwrap();
         let window = adw::PreferencesWindow::new();
-        let trust = TrustGroup::new(&PreferencesContext::new(&window, &manager));
+        let trust = {
+            let servers = crate::tool_servers::below(folder.path(), runtime.handle());
+            let context = PreferencesContext::new(&window, &manager, &servers);
+            TrustGroup::new(Kind::Definitions, &context)
+        };
         let page = adw::PreferencesPage::new();
         page.add(trust.widget());
         window.add(&page);

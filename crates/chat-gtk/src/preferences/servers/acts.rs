@@ -1,0 +1,166 @@
+//! Does what the user asks for with a server: starts, tests, switches and removes it.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::Path;
+
+use adw::prelude::*;
+use chat_mcp::config::{Change, McpConfig, Reference, Template, WriteError};
+use chat_mcp::servers::ServerKey;
+use chat_presentation::words;
+use gettextrs::gettext;
+use gtk::glib;
+
+use super::super::rows::PreferencesContext;
+
+/// What a new file says.
+const EMPTY: &str = "{\n  \"mcpServers\": {}\n}\n";
+
+/// Makes the file if there is none. Blocks.
+pub(super) fn begin_file(path: &Path) -> io::Result<()> {
+    if let Some(folder) = path.parent() {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(folder)?;
+    }
+    match fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path) {
+        Ok(mut file) => file.write_all(EMPTY.as_bytes()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        Err(error) => Err(error),
+    }
+}
+
+/// Ends a server if it runs, and starts it.
+pub(super) fn restart(context: &PreferencesContext, name: &str) {
+    context.servers.servers.restart(&ServerKey::of_user(name));
+}
+
+/// Starts a server if it does not run, and gives what came of it in words.
+pub(super) async fn test(context: &PreferencesContext, name: &str) -> String {
+    let key = ServerKey::of_user(name);
+    let of_server = key.clone();
+    let started = context.servers.run(|it| async move { it.start(&of_server).await }).await;
+    match started.flatten() {
+        Some(Ok(())) => {
+            let tools = context.servers.servers.status(&key).and_then(|status| status.tools);
+            let count = words::mcp_tool_count(tools.map_or(0, |tools| tools.len()));
+            words::fill(&gettext("Works: {tools}"), &[("tools", &count)])
+        }
+        Some(Err(fault)) => words::mcp_start_fault(&fault),
+        None => gettext("The server is off. Switch it on first."),
+    }
+}
+
+/// Switches a server on or off. Returns whether that could be saved.
+pub(super) async fn set_on(context: &PreferencesContext, name: &str, on: bool) -> bool {
+    let change = Change::SetDisabled { name: name.to_owned(), disabled: !on };
+    tell(context, context.servers.change(change).await)
+}
+
+/// Switches a tool of a server on or off. Returns whether that could be saved.
+pub(super) async fn set_tool_on(
+    context: &PreferencesContext,
+    server: &str,
+    tool: String,
+    on: bool,
+) -> bool {
+    let edited = context.servers.edit(server, move |server| {
+        let off = &mut server.config.options.disabled_tools;
+        off.retain(|other| *other != tool);
+        if !on {
+            off.push(tool);
+        }
+    });
+    tell(context, edited.await)
+}
+
+/// Asks whether to remove a server, and does so.
+pub(super) fn ask_removal(context: &PreferencesContext, name: &str) {
+    let Some(parent) = context.window.upgrade() else { return };
+    let heading = words::fill(&gettext("Remove “{name}”?"), &[("name", name)]);
+    let dialog = adw::MessageDialog::builder()
+        .heading(heading)
+        .body(gettext("This also removes its secrets from your keyring."))
+        .transient_for(&parent)
+        .modal(true)
+        .default_response("cancel")
+        .close_response("cancel")
+        .build();
+    dialog.add_response("cancel", &gettext("_Cancel"));
+    dialog.add_response("remove", &gettext("_Remove"));
+    dialog.set_response_appearance("remove", adw::ResponseAppearance::Destructive);
+    let (context, name) = (context.clone(), name.to_owned());
+    dialog.connect_response(Some("remove"), move |_, _| {
+        let (context, name) = (context.clone(), name.clone());
+        glib::spawn_future_local(async move { remove(&context, &name).await });
+    });
+    dialog.present();
+}
+
+async fn remove(context: &PreferencesContext, name: &str) {
+    let secrets = own_secrets(&context.servers.servers.config(), name);
+    let change = Change::Remove { name: name.to_owned() };
+    if !tell(context, context.servers.change(change).await) {
+        return;
+    }
+    let removing = context.servers.run(|servers| async move {
+        for secret in &secrets {
+            servers.keys().remove(secret).await?;
+        }
+        Ok(())
+    });
+    if let Some(Err(error)) = removing.await {
+        let error: chat_core::error::Error = error;
+        context.tell(&words::sentence(&error));
+    }
+}
+
+/// The secrets to which no other server refers.
+fn own_secrets(config: &McpConfig, name: &str) -> BTreeSet<String> {
+    let of = |is_own: bool| -> BTreeSet<String> {
+        let servers = config.servers.iter().filter(|server| (server.name == name) == is_own);
+        let templates = servers.flat_map(|server| server.config.templates());
+        let secrets = templates.flat_map(Template::references).filter_map(|it| match it {
+            Reference::Secret { name } => Some(name.clone()),
+            Reference::Variable { .. } => None,
+        });
+        secrets.collect()
+    };
+    &of(true) - &of(false)
+}
+
+/// Says what went wrong, if anything did. Returns whether all went well.
+pub(super) fn tell(context: &PreferencesContext, result: Result<(), WriteError>) -> bool {
+    if let Err(error) = &result {
+        context.tell(&words::mcp_write_error(error));
+    }
+    result.is_ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use chat_core::definitions::Origin;
+
+    use super::*;
+
+    #[test]
+    fn a_new_file_has_no_servers_and_an_old_one_stays() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("natter/mcp.json");
+        begin_file(&path).unwrap();
+        let config = McpConfig::parse(&fs::read(&path).unwrap(), Origin::User);
+        assert_eq!(config, McpConfig::default());
+        fs::write(&path, "mine").unwrap();
+        begin_file(&path).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
+    }
+
+    #[test]
+    fn a_secret_of_two_servers_stays() {
+        let a = "{\"command\": \"x\", \"args\": [\"${keyring:both}\", \"${keyring:a/T}\"]}";
+        let b = "{\"command\": \"x\", \"args\": [\"${keyring:both}\"]}";
+        let file = format!("{{\"mcpServers\": {{\"a\": {a}, \"b\": {b}}}}}");
+        let config = McpConfig::parse(file.as_bytes(), Origin::User);
+        assert_eq!(own_secrets(&config, "a"), BTreeSet::from(["a/T".to_owned()]));
+    }
+}

@@ -1,0 +1,217 @@
+//! Shows servers that were pasted, or that another program has, and adds those that the user chooses.
+
+mod choice;
+mod pasting;
+
+use std::cell::Cell;
+use std::rc::Rc;
+
+use adw::prelude::*;
+use chat_core::settings::KeyStorage;
+use chat_mcp::config::{Change, SecretText, Server};
+use chat_mcp::import::{ForeignServers, ImportFolders, ImportSource};
+use chat_presentation::words;
+use gettextrs::gettext;
+use gtk::glib;
+
+use self::choice::Choice;
+pub(super) use self::pasting::paste;
+use super::super::rows::PreferencesContext;
+use crate::close_keys::close_with_escape;
+
+/// The files of other programs.
+fn folders() -> ImportFolders {
+    ImportFolders { home: glib::home_dir(), config: glib::user_config_dir() }
+}
+
+/// Asks from which program to import, and shows what it has.
+pub(super) fn import(context: &PreferencesContext) {
+    let context = context.clone();
+    glib::spawn_future_local(async move {
+        let present = context.servers.run_blocking(|| ImportSource::present(&folders())).await;
+        let present = present.unwrap_or_default();
+        if present.is_empty() {
+            let words =
+                gettext("No servers found in Claude Desktop, VS Code, Cursor, or OLLMchat.");
+            return context.tell(&words);
+        }
+        let heading = gettext("Import Servers");
+        let body = gettext("Choose the program to import from.");
+        let parent = context.window.upgrade();
+        let dialog = adw::MessageDialog::new(parent.as_ref(), Some(&heading), Some(&body));
+        dialog.add_response("cancel", &gettext("_Cancel"));
+        for source in &present {
+            dialog.add_response(source.title(), source.title());
+        }
+        dialog.set_close_response("cancel");
+        dialog.connect_response(None, move |_, response| {
+            let chosen = present.iter().copied().find(|source| source.title() == response);
+            let (Some(source), context) = (chosen, context.clone()) else { return };
+            glib::spawn_future_local(async move {
+                let found = context.servers.run_blocking(move || source.read(&folders())).await;
+                show(&context, source.title(), found.unwrap_or_default());
+            });
+        });
+        dialog.present();
+    });
+}
+
+/// Shows what was found, so that the user chooses.
+fn show(context: &PreferencesContext, title: &str, found: ForeignServers) {
+    let page = adw::PreferencesPage::new();
+    if !found.problems.is_empty() {
+        let group = adw::PreferencesGroup::builder().title(gettext("Problems")).build();
+        found.problems.iter().for_each(|problem| group.add(&super::problem_row(problem)));
+        page.add(&group);
+    }
+    if found.servers.is_empty() && found.problems.is_empty() {
+        let none = adw::PreferencesGroup::new();
+        none.add(&super::plain_row(&gettext("No servers found"), ""));
+        page.add(&none);
+    }
+    let choices: Vec<_> = found.servers.into_iter().map(Choice::new).collect();
+    choices.iter().for_each(|choice| page.add(&choice.group));
+    let mut inputs = Vec::new();
+    if !found.inputs.is_empty() {
+        let group = adw::PreferencesGroup::builder()
+            .title(gettext("Secrets"))
+            .description(gettext("They’re saved in your keyring. You can leave them empty."))
+            .build();
+        for input in found.inputs {
+            let name = input.description.as_deref().unwrap_or(&input.secret);
+            let row = adw::PasswordEntryRow::builder().title(words::one_line(name)).build();
+            row.set_use_markup(false);
+            row.set_text(input.default.as_deref().unwrap_or_default());
+            group.add(&row);
+            inputs.push((input.secret, row));
+        }
+        page.add(&group);
+    }
+    let header = adw::HeaderBar::builder()
+        .show_start_title_buttons(false)
+        .show_end_title_buttons(false)
+        .build();
+    let cancel = gtk::Button::builder().label(gettext("_Cancel")).use_underline(true).build();
+    cancel.set_action_name(Some("window.close"));
+    let add = gtk::Button::builder()
+        .label(gettext("_Add"))
+        .use_underline(true)
+        .css_classes(["suggested-action"])
+        .sensitive(!choices.is_empty())
+        .build();
+    header.pack_start(&cancel);
+    header.pack_end(&add);
+    page.set_vexpand(true);
+    let content = gtk::Box::new(gtk::Orientation::Vertical, 0);
+    content.append(&header);
+    content.append(&page);
+    let window = adw::Window::builder()
+        .modal(true)
+        .destroy_with_parent(true)
+        .default_width(480)
+        .default_height(560)
+        .title(title)
+        .content(&content)
+        .build();
+    window.set_transient_for(context.window.upgrade().as_ref());
+    close_with_escape(&window);
+    let (context, weak) = (context.clone(), window.downgrade());
+    let choices: Rc<[Choice]> = choices.into();
+    let is_adding = Rc::new(Cell::new(false));
+    add.connect_clicked(move |_| {
+        if is_adding.replace(true) {
+            return;
+        }
+        let secrets: Vec<_> = inputs
+            .iter()
+            .filter(|(_, row)| !row.text().is_empty())
+            .map(|(name, row)| (name.clone(), SecretText::new(row.text())))
+            .collect();
+        let (context, weak, choices) = (context.clone(), weak.clone(), Rc::clone(&choices));
+        let is_adding = Rc::clone(&is_adding);
+        glib::spawn_future_local(async move {
+            let is_done = add_all(&context, &choices, secrets).await;
+            is_adding.set(false);
+            if let Some(window) = weak.upgrade().filter(|_| is_done) {
+                window.close();
+            }
+        });
+    });
+    window.present();
+}
+
+/// Adds what is chosen. Whether all of it was added; what is wrong is said where it was chosen.
+async fn add_all(
+    context: &PreferencesContext,
+    choices: &[Choice],
+    secrets: Vec<(String, SecretText)>,
+) -> bool {
+    if !choices.iter().any(Choice::is_chosen) || !keep(context, secrets).await {
+        return false;
+    }
+    let mut is_done = true;
+    for choice in choices.iter().filter(|choice| choice.is_chosen()) {
+        let config = context.servers.servers.config();
+        match choice.server(&config) {
+            Ok((server, secrets)) => {
+                is_done &= add_one(context, choice, server, secrets).await;
+            }
+            Err(problem) => {
+                choice.say(&words::mcp_problem_sentence(&problem));
+                is_done = false;
+            }
+        }
+    }
+    is_done
+}
+
+async fn add_one(
+    context: &PreferencesContext,
+    choice: &Choice,
+    server: Server,
+    secrets: Vec<(String, SecretText)>,
+) -> bool {
+    let name = server.name.clone();
+    if context.servers.servers.config().server(&name).is_some() {
+        let taken = chat_mcp::config::WriteError::NameTaken { name };
+        choice.say(&words::mcp_write_error(&taken));
+        return false;
+    }
+    if !keep(context, secrets).await {
+        return false;
+    }
+    match context.servers.change(Change::Add(server)).await {
+        Ok(()) => {
+            choice.done();
+            true
+        }
+        Err(error) => {
+            choice.say(&words::mcp_write_error(&error));
+            false
+        }
+    }
+}
+
+/// Puts secrets into the keyring. Whether all went well.
+async fn keep(context: &PreferencesContext, secrets: Vec<(String, SecretText)>) -> bool {
+    let keeping = context.servers.run(|servers| async move {
+        let mut kept = None;
+        for (name, secret) in &secrets {
+            kept = Some(servers.keys().set(name, secret).await?);
+        }
+        Ok::<_, chat_core::error::Error>(kept)
+    });
+    match keeping.await {
+        Some(Ok(kept)) => {
+            if let Some(storage @ KeyStorage::ThisRun(_)) = kept {
+                context.tell(&words::key_storage(storage));
+            }
+            true
+        }
+        Some(Err(error)) => {
+            context.tell(&words::sentence(&error));
+            false
+        }
+        None => false,
+    }
+}

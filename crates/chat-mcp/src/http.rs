@@ -50,7 +50,8 @@ impl HttpClient {
         }
         let addresses = Arc::new(Addresses::new(&base).ok_or(HttpFault::AddressRefused)?);
         let mut client = builder(&addresses).redirect(Policy::custom(|attempt| {
-            let is_same = attempt.previous().last().is_some_and(|it| is_same_origin(it, attempt.url()));
+            let is_same =
+                attempt.previous().last().is_some_and(|it| is_same_origin(it, attempt.url()));
             // Neither headers nor tokens go elsewhere.
             if is_same && attempt.previous().len() <= REDIRECTS {
                 attempt.follow()

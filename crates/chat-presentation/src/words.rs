@@ -44,7 +44,8 @@ pub use import::{
 };
 pub use level::{OLD_DEFAULT_THINKING, thinking_from_name, thinking_levels, thinking_name};
 pub use mcp::{
-    mcp_expand_error, mcp_problem, mcp_problem_sentence, mcp_start_lines, mcp_write_error,
+    mcp_expand_error, mcp_http_fault, mcp_oauth_fault, mcp_problem, mcp_problem_sentence,
+    mcp_start_lines, mcp_write_error,
 };
 pub use model::{bytes, download_stage, good_for, is_engine_name};
 pub use number::tenths;

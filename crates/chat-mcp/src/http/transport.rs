@@ -56,13 +56,10 @@ pub fn transport(
     config.retry_config = Arc::new(retry);
     let account = account.filter(|_| !has_own_authorization(endpoint));
     Ok(HttpTransport(match account {
-        Some(account) => Inner::SignedIn(StreamableHttpClientTransport::with_client(
-            account.client(),
-            config,
-        )),
-        None => {
-            Inner::Open(StreamableHttpClientTransport::with_client(client.client(), config))
+        Some(account) => {
+            Inner::SignedIn(StreamableHttpClientTransport::with_client(account.client(), config))
         }
+        None => Inner::Open(StreamableHttpClientTransport::with_client(client.client(), config)),
     }))
 }
 

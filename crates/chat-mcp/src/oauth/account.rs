@@ -70,8 +70,10 @@ impl Account {
         let Some((credentials, item)) = Credentials::load(vault, key).await else {
             return Ok(false);
         };
-        let challenge =
-            known.resource_metadata.as_ref().map(|url| format!("Bearer resource_metadata=\"{url}\""));
+        let challenge = known
+            .resource_metadata
+            .as_ref()
+            .map(|url| format!("Bearer resource_metadata=\"{url}\""));
         let mut manager = self.new_manager().await?;
         let metadata = match self.discover(&manager, challenge.as_deref()).await {
             Ok(metadata) => metadata,
@@ -79,7 +81,8 @@ impl Account {
             // It leads elsewhere now: its next challenge says where.
             Err(_) => return Ok(false),
         };
-        let Some(config) = self.client_of(&item).filter(|_| issuer(&metadata) == known.issuer) else {
+        let Some(config) = self.client_of(&item).filter(|_| issuer(&metadata) == known.issuer)
+        else {
             return Ok(false);
         };
         manager.set_metadata(metadata);

@@ -151,7 +151,9 @@ async fn read_head(stream: &mut TcpStream) -> io::Result<String> {
 fn page(refused: Option<&&'static str>) -> String {
     let (status, words) = match refused {
         None => ("200 OK", "You can close this tab and return to Natter."),
-        Some(status) => (*status, "This page doesn’t belong to the sign-in that Natter is waiting for."),
+        Some(status) => {
+            (*status, "This page doesn’t belong to the sign-in that Natter is waiting for.")
+        }
     };
     let body = format!(
         "<!DOCTYPE html><html lang=\"en\"><head><meta charset=\"utf-8\"><title>Natter</title></head>\
@@ -187,7 +189,8 @@ mod tests {
     #[tokio::test]
     async fn only_who_brings_the_state_is_heard() {
         let code = get("/callback?code=a%26b&state=right&iss=https%3A%2F%2Flogin.test");
-        let url = "http://127.0.0.1:PORT/callback?code=a%26b&state=right&iss=https%3A%2F%2Flogin.test";
+        let url =
+            "http://127.0.0.1:PORT/callback?code=a%26b&state=right&iss=https%3A%2F%2Flogin.test";
         assert_eq!(judged(&code).await, Ok(Answer::Code { url: url.to_owned() }));
         let bad = Err("400 Bad Request");
         for target in [

@@ -49,10 +49,7 @@ pub(super) struct Item {
 
 impl Credentials {
     /// Those that were kept; none if there are none that can be used.
-    pub(super) async fn load(
-        vault: Arc<dyn CredentialVault>,
-        key: String,
-    ) -> Option<(Self, Item)> {
+    pub(super) async fn load(vault: Arc<dyn CredentialVault>, key: String) -> Option<(Self, Item)> {
         let item = Item::of(vault.load(&key).await.as_deref()?)?;
         item.credentials.token_response.as_ref()?;
         let client_secret = item.client_secret.clone();
@@ -124,7 +121,10 @@ impl CredentialStore for Credentials {
         Ok(())
     }
 
-    async fn on_refresh_token_rejected(&self, rejected: &StoredCredentials) -> Result<(), AuthError> {
+    async fn on_refresh_token_rejected(
+        &self,
+        rejected: &StoredCredentials,
+    ) -> Result<(), AuthError> {
         let held = self.0.held.lock().await;
         let rejected = refresh_token(rejected.token_response.as_ref());
         let is_same = held.as_ref().is_some_and(|item| item.refresh_token() == rejected);

@@ -1,5 +1,7 @@
 //! Words what is wrong with servers of tools, and why they cannot be saved or started.
 
+mod reaching;
+
 use std::path::PathBuf;
 
 use chat_mcp::config::{
@@ -9,6 +11,8 @@ use gettextrs::gettext;
 
 use super::definitions::{of_key, wrong_type};
 use super::{bytes, fill, one_line, visible_line};
+
+pub use self::reaching::{mcp_http_fault, mcp_oauth_fault};
 
 /// What is wrong in a file of servers, with the server and the line.
 pub fn mcp_problem(problem: &Problem) -> String {

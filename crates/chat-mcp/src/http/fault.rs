@@ -4,7 +4,7 @@ use std::error::Error;
 
 use rmcp::service::{ClientInitializeError, ServiceError};
 use rmcp::transport::auth::AuthError;
-use rmcp::transport::streamable_http_client::{HttpStatusError, StreamableHttpError};
+use rmcp::transport::streamable_http_client::StreamableHttpError;
 
 use super::RedirectRefused;
 use super::addresses::AddressRefused;
@@ -89,13 +89,11 @@ impl HttpFault {
         if let Some(error) = error.downcast_ref::<AuthError>() {
             return Some(Self::Authorization(OAuthFault::of(error)));
         }
-        if let Some(error) = error.downcast_ref::<HttpStatusError>() {
-            return Some(Self::Status(error.status));
-        }
         if let Some(error) = error.downcast_ref::<reqwest::Error>() {
             return Self::of_request_error(error);
         }
         match error.downcast_ref::<StreamableHttpError<reqwest::Error>>()? {
+            StreamableHttpError::HttpStatus(error) => Some(Self::Status(error.status)),
             StreamableHttpError::ResponseBodyTooLarge { .. } => Some(Self::TooLarge),
             StreamableHttpError::ControlRequestTimeout
             | StreamableHttpError::SessionRecoveryTimeout => Some(Self::TimedOut),
@@ -129,6 +127,8 @@ fn status(words: &str) -> Option<u16> {
 
 #[cfg(test)]
 mod tests {
+    use rmcp::transport::streamable_http_client::HttpStatusError;
+
     use super::*;
 
     #[test]

@@ -1,9 +1,6 @@
 //! Defines the small dropdowns: the agent, the thinking level, and what tools may do without
 //! asking.
 
-#[cfg(test)]
-mod tests;
-
 use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
@@ -365,3 +362,6 @@ fn factory(make: impl Fn(&Entry) -> gtk::Widget + 'static) -> gtk::SignalListIte
     });
     factory
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,74 @@
+//! Signs in to servers, in the user's browser.
+//!
+//! A server that wants to know who asks answers with a challenge. [`SignIn`] finds out from it where the user signs in,
+//! and gives an [`Account`] the token. The account renews that by itself, until the server has another challenge.
+//! Neither tokens nor secrets are shown by `Debug`, and none is in a fault.
+
+mod account;
+mod callback;
+mod credentials;
+mod fault;
+mod requests;
+mod sign_in;
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use serde::{Deserialize, Serialize};
+
+use crate::config::SecretText;
+
+pub use self::account::Account;
+pub use self::fault::OAuthFault;
+pub use self::sign_in::SignIn;
+
+/// Keeps what must stay secret between runs.
+#[async_trait]
+pub trait CredentialVault: Send + Sync {
+    /// What is kept under a key; none if there is nothing, or it cannot be read now.
+    async fn load(&self, key: &str) -> Option<String>;
+
+    /// Keeps a text under a key, in place of what was there.
+    async fn save(&self, key: &str, value: String);
+
+    /// Forgets what is kept under a key.
+    async fn remove(&self, key: &str);
+}
+
+/// With whom the user signed in for a server. No secret: it says where the secrets are.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KnownIssuer {
+    /// Who issued the token.
+    pub issuer: String,
+    /// Where the server said so, if it did.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub resource_metadata: Option<String>,
+}
+
+/// How this program introduces itself, and how long it waits.
+#[derive(Clone, Debug)]
+pub struct SignInOptions {
+    /// What the user registered by hand. Without, the program registers itself.
+    pub client: Option<RegisteredClient>,
+    /// An address at which the program describes itself, for those who look there.
+    pub metadata_url: Option<String>,
+    /// How long the user may take in the browser.
+    pub time_limit: Duration,
+}
+
+impl Default for SignInOptions {
+    fn default() -> Self {
+        Self { client: None, metadata_url: None, time_limit: Duration::from_mins(5) }
+    }
+}
+
+/// What somebody registered by hand.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RegisteredClient {
+    /// The client's ID.
+    pub id: String,
+    /// Its secret, if it has one.
+    pub secret: Option<SecretText>,
+    /// With whom it is registered. Nobody else is told the secret. None if that is not known.
+    pub issuer: Option<String>,
+}

@@ -1,0 +1,170 @@
+//! Keeps the tokens of one server with one issuer.
+
+use std::fmt;
+use std::sync::Arc;
+
+use async_trait::async_trait;
+use chat_definitions::Digest;
+use rmcp::transport::auth::{
+    AuthError, CredentialRefreshGuard, CredentialStore, OAuthTokenResponse, StoredCredentials,
+};
+use serde::{Deserialize, Serialize};
+use tokio::sync::Mutex;
+use url::Url;
+
+use super::CredentialVault;
+
+/// The digits of a hash that tell servers apart.
+const DIGITS: usize = 16;
+
+/// Where the tokens of a server are kept. A token is only for the server for which it was issued, whoever issued it;
+/// its address is not shown, since it may contain a secret.
+pub(super) fn key(issuer: &str, server: &Url) -> String {
+    let mut server = server.clone();
+    server.set_fragment(None);
+    let digest = Digest::of([server.as_str().as_bytes()]).to_string();
+    format!("mcp/{issuer}#{}", &digest[..DIGITS])
+}
+
+/// The tokens of one server with one issuer. Cheap to clone.
+#[derive(Clone)]
+pub(super) struct Credentials(Arc<Inner>);
+
+struct Inner {
+    vault: Arc<dyn CredentialVault>,
+    key: String,
+    /// The secret of a client that registered itself.
+    client_secret: Option<String>,
+    /// What was last seen of the vault. Requests do not wait for a keyring.
+    held: Mutex<Option<Item>>,
+}
+
+/// What the vault keeps.
+#[derive(Clone, Serialize, Deserialize)]
+pub(super) struct Item {
+    pub(super) credentials: StoredCredentials,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) client_secret: Option<String>,
+}
+
+impl Credentials {
+    /// Those that were kept; none if there are none that can be used.
+    pub(super) async fn load(vault: Arc<dyn CredentialVault>, key: String) -> Option<(Self, Item)> {
+        let item = Item::of(vault.load(&key).await.as_deref()?)?;
+        item.credentials.token_response.as_ref()?;
+        let client_secret = item.client_secret.clone();
+        let held = Mutex::new(Some(item.clone()));
+        Some((Self(Arc::new(Inner { vault, key, client_secret, held })), item))
+    }
+
+    /// A place for tokens that are still to come.
+    pub(super) fn empty(
+        vault: Arc<dyn CredentialVault>,
+        key: String,
+        client_secret: Option<String>,
+    ) -> Self {
+        Self(Arc::new(Inner { vault, key, client_secret, held: Mutex::default() }))
+    }
+
+    pub(super) fn key(&self) -> &str {
+        &self.0.key
+    }
+
+    /// What the user allowed.
+    pub(super) async fn scopes(&self) -> Vec<String> {
+        let held = self.0.held.lock().await;
+        held.as_ref().map(|item| item.credentials.granted_scopes.clone()).unwrap_or_default()
+    }
+
+    /// Forgets them.
+    pub(super) async fn forget(&self) {
+        let mut held = self.0.held.lock().await;
+        *held = None;
+        self.0.vault.remove(&self.0.key).await;
+    }
+}
+
+impl Item {
+    fn of(text: &str) -> Option<Self> {
+        serde_json::from_str(text).ok()
+    }
+
+    fn refresh_token(&self) -> Option<String> {
+        refresh_token(self.credentials.token_response.as_ref())
+    }
+}
+
+/// The token for renewing, as it is written: the library that has the type of it is not ours.
+fn refresh_token(response: Option<&OAuthTokenResponse>) -> Option<String> {
+    let response = serde_json::to_value(response?).ok()?;
+    response.get("refresh_token")?.as_str().map(str::to_owned)
+}
+
+#[async_trait]
+impl CredentialStore for Credentials {
+    async fn load(&self) -> Result<Option<StoredCredentials>, AuthError> {
+        Ok(self.0.held.lock().await.as_ref().map(|item| item.credentials.clone()))
+    }
+
+    async fn save(&self, credentials: StoredCredentials) -> Result<(), AuthError> {
+        let item = Item { credentials, client_secret: self.0.client_secret.clone() };
+        let mut held = self.0.held.lock().await;
+        if let Ok(text) = serde_json::to_string(&item) {
+            self.0.vault.save(&self.0.key, text).await;
+        }
+        *held = Some(item);
+        Ok(())
+    }
+
+    async fn clear(&self) -> Result<(), AuthError> {
+        self.forget().await;
+        Ok(())
+    }
+
+    async fn on_refresh_token_rejected(
+        &self,
+        rejected: &StoredCredentials,
+    ) -> Result<(), AuthError> {
+        let held = self.0.held.lock().await;
+        let rejected = refresh_token(rejected.token_response.as_ref());
+        let is_same = held.as_ref().is_some_and(|item| item.refresh_token() == rejected);
+        drop(held);
+        if is_same {
+            self.forget().await;
+        }
+        Ok(())
+    }
+
+    async fn acquire_refresh_guard(&self) -> Result<Option<CredentialRefreshGuard>, AuthError> {
+        // Another run may have renewed them: most tokens for that can be used once.
+        let mut held = self.0.held.lock().await;
+        if let Some(item) = self.0.vault.load(&self.0.key).await.as_deref().and_then(Item::of) {
+            *held = Some(item);
+        }
+        Ok(None)
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Credentials").finish_non_exhaustive()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_token_is_only_for_its_server() {
+        let key = |issuer: &str, url: &str| key(issuer, &Url::parse(url).unwrap());
+        let issuer = "https://login.test";
+        let one = key(issuer, "https://one.test/mcp?key=hunter2");
+        assert!(one.starts_with("mcp/https://login.test#"));
+        assert!(!one.contains("hunter2"));
+        assert_ne!(one, key(issuer, "https://two.test/mcp?key=hunter2"));
+        assert_ne!(one, key(issuer, "https://one.test/mcp"));
+        assert_ne!(one, key("https://other.test", "https://one.test/mcp?key=hunter2"));
+        assert_eq!(one, key(issuer, "https://one.test/mcp?key=hunter2#part"));
+    }
+}

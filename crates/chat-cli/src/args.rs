@@ -4,6 +4,7 @@ mod agents;
 mod arranging;
 mod connections;
 mod import;
+mod mcp;
 mod messages;
 mod models;
 mod sessions;
@@ -25,6 +26,7 @@ pub use self::agents::{Agents, ListAgents};
 pub use self::arranging::Arrange;
 pub use self::connections::{AddConnection, Connections};
 pub use self::import::Import;
+pub use self::mcp::{AddServer, Mcp};
 pub use self::messages::{Edit, Messages, Regenerate};
 pub use self::models::{ListModels, Models};
 pub use self::sessions::Sessions;
@@ -165,6 +167,16 @@ pub enum Command {
         /// What to do with them; without it they are listed.
         #[command(subcommand)]
         action: Option<Trust>,
+        /// Print one JSON object per line
+        #[arg(long)]
+        json: bool,
+    },
+    /// List, add, test, and remove servers of tools (MCP)
+    #[command(args_conflicts_with_subcommands = true)]
+    Mcp {
+        /// What to do with them; without it they are listed.
+        #[command(subcommand)]
+        action: Option<Mcp>,
         /// Print one JSON object per line
         #[arg(long)]
         json: bool,

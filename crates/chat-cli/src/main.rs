@@ -15,6 +15,7 @@ mod error;
 mod generate;
 mod import;
 mod keyboard;
+mod mcp;
 mod messages;
 mod models;
 mod outgoing;
@@ -104,6 +105,7 @@ async fn dispatch(command: Command, program: &Program) -> Result<Outcome> {
         }
         Command::Rules { action, json } => rules::run(action, json, program).await,
         Command::Trust { action, json } => trust::run(action, json, program).await,
+        Command::Mcp { action, json } => mcp::run(action, json, program).await,
         Command::Worktrees { action, json } => worktrees::run(action, json, program).await,
         // Handled before the engine was started.
         Command::Completions { .. } | Command::Man { .. } => Ok(Outcome::Done),

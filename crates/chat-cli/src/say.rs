@@ -6,6 +6,7 @@ mod approvals;
 mod commands;
 mod context;
 mod forms;
+mod mcp;
 mod messages;
 mod servers;
 mod trash;
@@ -41,6 +42,11 @@ pub use context::{compacted, not_begun, summing_up};
 pub use forms::{
     change_form, decline_form, field_line, how_to_decline, how_to_fill, is_change, send_form,
     yes_or_no,
+};
+pub use mcp::{
+    already_trusted, ask_trust_servers, folder_has_no_servers, invalid_reference, no_servers,
+    no_sign_in_wanted, no_such_server, off, server_added, server_is_off, server_removed,
+    server_works, servers_trusted, servers_untrusted, sign_in_at, sign_in_first, signed_in,
 };
 pub use messages::{
     ask_delete_from, ask_delete_message, ask_delete_reply, no_branches, no_message, no_messages,

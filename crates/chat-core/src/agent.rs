@@ -30,7 +30,9 @@ use crate::tool::Registry;
 
 pub use code_assistant::{CODE_ASSISTANT, CodeAssistant, EDITOR_PANEL};
 pub(crate) use compactor::{Compactor, limit as compaction_limit};
-pub(crate) use context_size::{ContextSize, result_bytes, scale_of, skill_list_bytes, tool_bytes};
+pub(crate) use context_size::{
+    ContextSize, Scale, result_bytes, scale_of, skill_list_bytes, tool_bytes,
+};
 pub(crate) use file_agent::FileAgent;
 pub use handler::{AgentHandler, Outcome};
 pub(crate) use history::says_something;

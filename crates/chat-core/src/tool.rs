@@ -60,6 +60,11 @@ pub trait Tool: Send + Sync {
         true
     }
 
+    /// The server that offers it, if one does: people are told what its tools take of the context.
+    fn server(&self) -> Option<&str> {
+        None
+    }
+
     /// Whether it loads skills: it is offered where there are some, and instructions list them then.
     fn loads_skills(&self) -> bool {
         false

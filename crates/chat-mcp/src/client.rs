@@ -24,6 +24,7 @@ use rmcp::transport::Transport;
 use self::asking::AskBook;
 use self::handler::Handler;
 use self::progress::ProgressBook;
+use crate::http::HttpFault;
 use crate::transport::{CutOff, Ending, Guard};
 
 pub use self::asking::Asked;
@@ -58,6 +59,8 @@ pub enum Fault {
     Unauthorized(String),
     /// It said something that cannot be understood.
     Invalid,
+    /// It could not be reached over HTTP.
+    Http(HttpFault),
     /// The user stopped it.
     Stopped,
 }
@@ -198,7 +201,8 @@ impl Client {
             ServiceError::Timeout { .. } => Fault::TimedOut,
             ServiceError::Cancelled { .. } => Fault::Stopped,
             ServiceError::UnexpectedResponse => Fault::Invalid,
-            _ => Fault::Closed(self.ending.reason()),
+            _ => HttpFault::of_request(error)
+                .map_or_else(|| Fault::Closed(self.ending.reason()), Fault::Http),
         }
     }
 }
@@ -211,6 +215,8 @@ fn not_connected(error: &ClientInitializeError, ending: &Ending) -> Fault {
         ClientInitializeError::JsonRpcError(error) => {
             Fault::Refused { code: error.code.0, message: error.message.to_string() }
         }
-        _ => Fault::Closed(ending.reason()),
+        _ => {
+            HttpFault::of_connect(error).map_or_else(|| Fault::Closed(ending.reason()), Fault::Http)
+        }
     }
 }

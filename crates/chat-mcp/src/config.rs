@@ -38,4 +38,4 @@ pub(crate) use file::read_limited;
 pub(crate) use json::{Lines, key, parse_root, text_of};
 pub(crate) use problem::quoted;
 pub(crate) use reading::{Reader, SERVERS, SERVERS_OF_VS_CODE};
-pub(crate) use transport::keys as server_keys;
+pub(crate) use transport::{is_reserved_header, keys as server_keys};

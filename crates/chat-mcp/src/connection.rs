@@ -1,5 +1,6 @@
 //! Keeps one server: starts it when it is needed and again after it died, knows its tools, and ends it.
 
+mod account;
 mod backoff;
 mod launch;
 mod state;
@@ -15,6 +16,7 @@ use tokio::time::timeout;
 
 use crate::client::{Client, Fault};
 
+pub use self::account::PendingSignIn;
 pub use self::launch::Launcher;
 pub use self::state::{Snapshot, StartFault, State};
 use self::supervise::{Command, supervise};

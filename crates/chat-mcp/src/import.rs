@@ -12,5 +12,5 @@ mod variables;
 
 pub use foreign::{ForeignServer, ForeignServers, RequestedInput};
 pub use pasted::read_pasted;
-pub use secrets::{PlainSecret, SecretPlace, move_secret, plain_secrets};
+pub use secrets::{PlainSecret, SecretPlace, free_secret_name, move_secret, plain_secrets};
 pub use source::{ImportFolders, ImportSource};

@@ -1,5 +1,6 @@
 //! Owns all servers of a run: reads which there are, starts those that are needed, and offers their tools.
 
+mod accounts;
 mod cache;
 mod context;
 mod entry;
@@ -286,6 +287,10 @@ impl Inner {
 
     fn log(&self, key: &ServerKey) -> PathBuf {
         self.options.folders.state.join("mcp").join(format!("{}.log", file_name(key)))
+    }
+
+    fn account(&self, key: &ServerKey) -> PathBuf {
+        self.options.folders.state.join("mcp").join(format!("{}.account.json", file_name(key)))
     }
 
     fn cache(&self, key: &ServerKey) -> PathBuf {

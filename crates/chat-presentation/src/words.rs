@@ -33,7 +33,7 @@ mod worktree;
 pub use advice::{Action, Advice, advice};
 pub use agents::{agent_line, agent_state, from_agent, work_time};
 pub use bounds::{bounds, enforcement, why_not_full};
-pub use context::{compaction, context_category, cost, fullness, grouped, prompt_size, share};
+pub use context::{compaction, context_lines, cost, fullness, grouped, prompt_size, share};
 pub use definitions::{
     definition_problem, no_agent, problem_sentence, problems_to_show, project_item,
     trust_explanation, unusable_agent, unusable_command,
@@ -49,7 +49,9 @@ pub use import::{
 };
 pub use level::{OLD_DEFAULT_THINKING, thinking_from_name, thinking_levels, thinking_name};
 pub use mcp::{
-    mcp_command_line, mcp_context_share, mcp_expand_error, mcp_http_fault, mcp_oauth_fault, mcp_problem, mcp_problem_sentence, mcp_project_notice, mcp_start_fault, mcp_start_lines, mcp_state, mcp_tool_count, mcp_trust_not_saved, mcp_write_error,
+    mcp_command_line, mcp_context_share, mcp_expand_error, mcp_http_fault, mcp_oauth_fault,
+    mcp_problem, mcp_problem_sentence, mcp_project_notice, mcp_start_fault, mcp_start_lines,
+    mcp_state, mcp_tool_count, mcp_trust_not_saved, mcp_write_error,
 };
 pub use model::{bytes, download_stage, good_for, is_engine_name};
 pub use number::tenths;

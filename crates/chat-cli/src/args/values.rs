@@ -64,6 +64,13 @@ pub(super) fn parse_header_variable(text: &str) -> Result<(String, String), Stri
     split_header(text, '=').ok_or_else(|| "it must look like NAME=VARIABLE".to_owned())
 }
 
+/// Parses a variable as `NAME=VALUE`. The value may be empty.
+pub(super) fn parse_variable(text: &str) -> Result<(String, String), String> {
+    let pair = text.split_once('=').filter(|(name, _)| !name.is_empty());
+    let (name, value) = pair.ok_or_else(|| "it must look like NAME=VALUE".to_owned())?;
+    Ok((name.to_owned(), value.to_owned()))
+}
+
 fn split_header(text: &str, between: char) -> Option<(String, String)> {
     let (name, value) = text.split_once(between)?;
     let (name, value) = (name.trim(), value.trim());

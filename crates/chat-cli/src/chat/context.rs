@@ -14,10 +14,8 @@ impl Conversation<'_> {
         let Some(fid) = self.begun() else { return Ok(()) };
         let usage = self.program.manager.context().usage(&fid).await?;
         let mut lines = vec![words::fullness(&usage)];
-        let fills = usage.by_category.iter();
-        lines.extend(fills.map(|(filling, tokens)| {
-            format!("{tokens:>9}  {}", words::context_category(*filling))
-        }));
+        let fills = words::context_lines(&usage).into_iter();
+        lines.extend(fills.map(|(what, tokens)| format!("{tokens:>9}  {what}")));
         lines.extend(words::cost(&usage));
         self.program.output.print(lines.join("\n") + "\n").await
     }

@@ -17,6 +17,8 @@ pub struct ContextUsage {
     pub measured: bool,
     /// What fills it, in tokens, the largest first; together they are all of it.
     pub by_category: Vec<(ContextCategory, u64)>,
+    /// What each server of tools takes of the tools' part, in tokens, the largest first.
+    pub by_server: Vec<(String, u64)>,
     /// What the conversation cost so far, in millionths of a millionth of a US dollar, as far as
     /// the servers report their prices; none where none of them does.
     pub cost: Option<u64>,

@@ -1,6 +1,6 @@
 //! Measures how full the window of a session's model is, and previews its next request.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use super::compaction::holds;
@@ -8,13 +8,28 @@ use super::parts::last_usage::Measured;
 use super::resolved_request::ResolvedRequest;
 use super::user_message::UserMessageBuilder;
 use super::{Session, SessionServices};
-use crate::agent::{ContextSize, compaction_limit, outgoing, scale_of, tool_bytes};
+use crate::agent::{ContextSize, Scale, compaction_limit, outgoing, scale_of, tool_bytes};
 use crate::client::{ContextWindow, Price, as_text};
 use crate::error::Result;
 use crate::message::{
     ChatRequest, ContextUsage, Message, ModelRef, Options, Part, PromptPreview, Role, SessionMeta,
 };
 use crate::store::SessionRecord;
+use crate::tool::Registry;
+
+/// What the tools of each server take, in tokens, the largest first.
+fn by_server(tools: &Registry, scale: Scale) -> Vec<(String, u64)> {
+    let mut bytes: BTreeMap<&str, u64> = BTreeMap::new();
+    for tool in tools.all() {
+        if let Some(server) = tool.server() {
+            *bytes.entry(server).or_default() += tool_bytes(&tool.info().spec) as u64;
+        }
+    }
+    let tokens = |(server, bytes): (&str, u64)| (server.to_owned(), scale.tokens(bytes));
+    let mut by_server: Vec<_> = bytes.into_iter().map(tokens).collect();
+    by_server.sort_by_key(|(_, tokens)| std::cmp::Reverse(*tokens));
+    by_server
+}
 
 impl Session {
     /// A session that is not stored, to see what its first request would be.
@@ -92,6 +107,7 @@ impl ContextUsageReader<'_> {
             limit: compaction_limit(context_window, settings.chat.compact_at, options),
             measured: scale.measured,
             by_category: size.by_category(scale),
+            by_server: by_server(&surroundings.tools, scale),
             cost: self.cost(history),
             shortened: history.iter().any(holds),
         }

@@ -9,6 +9,7 @@ use serde_json::Value;
 
 use super::Fault;
 use super::pages::text;
+use crate::http::HttpFault;
 use crate::transport::CutOff;
 
 /// So many bytes are taken of one resource or prompt.
@@ -99,7 +100,11 @@ impl From<Fault> for ServerFault {
         match fault {
             Fault::TimedOut => Self::TimedOut,
             Fault::Closed(Some(CutOff::TooLong(_))) => Self::TooLarge,
-            Fault::Closed(_) | Fault::Stopped => Self::NotConnected,
+            Fault::Http(HttpFault::TooLarge) => Self::TooLarge,
+            Fault::Http(HttpFault::NotMcp) => Self::Invalid,
+            Fault::Http(HttpFault::TimedOut) => Self::TimedOut,
+            Fault::Http(HttpFault::Authorization(_)) => Self::SignIn,
+            Fault::Closed(_) | Fault::Stopped | Fault::Http(_) => Self::NotConnected,
             Fault::Refused { message, .. } => {
                 Self::Refused { message: message.chars().take(1_000).collect() }
             }

@@ -44,6 +44,15 @@ impl McpConfig {
         self.servers.iter().find(|server| server.name == name)
     }
 
+    /// The secrets of a server to which no other one refers.
+    pub fn own_secrets(&self, name: &str) -> BTreeSet<String> {
+        let of = |is_own: bool| -> BTreeSet<String> {
+            let servers = self.servers.iter().filter(|server| (server.name == name) == is_own);
+            servers.flat_map(|server| server.config.secrets()).map(str::to_owned).collect()
+        };
+        &of(true) - &of(false)
+    }
+
     /// A file of which nothing can be used.
     pub(crate) fn broken(line: Option<usize>, kind: ProblemKind) -> Self {
         Self { servers: Vec::new(), problems: vec![Problem { server: None, line, kind }] }

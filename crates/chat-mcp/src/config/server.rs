@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use chat_definitions::{Origin, Severity};
 
-use super::{Change, McpConfig, ProblemKind, Template, edit};
+use super::{Change, McpConfig, ProblemKind, Reference, Template, edit};
 
 /// A server with its name.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -106,6 +106,14 @@ impl ServerConfig {
     /// A server that is switched on, with the default options.
     pub fn new(transport: Transport) -> Self {
         Self { transport, disabled: false, options: ServerOptions::default() }
+    }
+
+    /// The names of the secrets to which it refers.
+    pub fn secrets(&self) -> impl Iterator<Item = &str> {
+        self.templates().flat_map(Template::references).filter_map(|reference| match reference {
+            Reference::Secret { name } => Some(name.as_str()),
+            Reference::Variable { .. } => None,
+        })
     }
 
     /// All texts in which references may stand.

@@ -29,17 +29,27 @@ pub(crate) mod keys {
 const UNSUPPORTED: [&str; 5] = ["envFile", "auth", "oauth", "headersHelper", "sandbox"];
 
 /// Headers that the protocol or HTTP itself sets.
-const RESERVED: [&str; 9] = [
+const RESERVED: [&str; 11] = [
     "accept",
     "connection",
     "content-length",
     "content-type",
     "host",
     "last-event-id",
+    "mcp-method",
+    "mcp-name",
     "mcp-protocol-version",
     "mcp-session-id",
     "transfer-encoding",
 ];
+
+/// How the names of those begin that the protocol sets for the arguments of tools.
+const RESERVED_PREFIX: &str = "mcp-param-";
+
+/// Whether the protocol or HTTP itself sets a header, by its name in small letters.
+pub(crate) fn is_reserved_header(name: &str) -> bool {
+    RESERVED.contains(&name) || name.starts_with(RESERVED_PREFIX)
+}
 
 /// What a type says.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -224,7 +234,7 @@ fn judge_header(name: &str, seen: &mut Vec<String>) -> Option<ProblemKind> {
     let lower = name.to_ascii_lowercase();
     if name.is_empty() || !name.bytes().all(is_allowed) {
         Some(ProblemKind::InvalidHeader { name: quoted(name) })
-    } else if RESERVED.contains(&lower.as_str()) {
+    } else if is_reserved_header(&lower) {
         Some(ProblemKind::ReservedHeader { name: quoted(name) })
     } else if seen.contains(&lower) {
         Some(ProblemKind::DuplicateKey { key: quoted(name) })

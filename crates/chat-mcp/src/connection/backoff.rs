@@ -38,8 +38,9 @@ mod tests {
     #[test]
     fn pauses_grow_and_end_and_a_healthy_server_begins_anew() {
         let mut backoff = Backoff::default();
-        let pauses: Vec<_> =
-            std::iter::from_fn(|| backoff.failed_after(Duration::ZERO)).map(|it| it.as_secs()).collect();
+        let pauses: Vec<_> = std::iter::from_fn(|| backoff.failed_after(Duration::ZERO))
+            .map(|it| it.as_secs())
+            .collect();
         assert_eq!(pauses, [1, 2, 4, 8, 16, 32]);
         assert_eq!(backoff.failed_after(HEALTHY), Some(FIRST));
         backoff.reset();

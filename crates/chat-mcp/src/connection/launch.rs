@@ -34,6 +34,8 @@ pub struct Launcher {
     pub log: PathBuf,
     /// Under which name its own folder is kept, which no other server has.
     pub folder_name: String,
+    /// The file that says where the user signed in for it.
+    pub account: PathBuf,
 }
 
 /// A server that runs.
@@ -64,7 +66,12 @@ impl Launcher {
                 })?;
                 Ok(Launched { link, program: Some(program) })
             }
-            (Transport::Http(_), ResolvedServer::Endpoint(_)) | _ => {
+            (_, ResolvedServer::Endpoint(endpoint)) => {
+                let transport = self.reach(&endpoint).await?;
+                let link = Link::connect(transport, ending, news, discovery).await;
+                Ok(Launched { link: link.map_err(StartFault::Client)?, program: None })
+            }
+            (Transport::Http(_), ResolvedServer::Program(_)) => {
                 Err(StartFault::Client(Fault::Invalid))
             }
         }
@@ -88,10 +95,8 @@ impl Launcher {
         program.environment = variables.map(|(name, value)| (name.into(), text(value))).collect();
         program.network = options.network;
         program.home = Some(self.base.home.clone());
-        let folders = [
-            (&options.folders, FolderAccess::Write),
-            (&options.read_folders, FolderAccess::Read),
-        ];
+        let folders =
+            [(&options.folders, FolderAccess::Write), (&options.read_folders, FolderAccess::Read)];
         for (paths, access) in folders {
             for path in self.base.folders(paths) {
                 let path = real(&path).await?;

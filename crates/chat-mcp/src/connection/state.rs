@@ -66,6 +66,7 @@ impl StartFault {
     pub(super) fn is_passing(&self) -> bool {
         match self {
             Self::Ended | Self::NotStarted(_) => true,
+            Self::Client(Fault::Http(fault)) => fault.is_passing(),
             Self::Client(fault) => !matches!(fault, Fault::Unauthorized(_) | Fault::Stopped),
             Self::Expand(_)
             | Self::NoSandbox

@@ -65,6 +65,26 @@ impl HttpFault {
         }
     }
 
+    /// Whether it may be gone the next time, without anybody changing anything.
+    pub(crate) fn is_passing(&self) -> bool {
+        match self {
+            Self::Unreachable
+            | Self::TimedOut
+            | Self::Status(408 | 429 | 500..)
+            | Self::Authorization(OAuthFault::Unreachable) => true,
+            Self::InvalidUrl
+            | Self::ReservedHeader { .. }
+            | Self::InvalidHeader { .. }
+            | Self::NoTls
+            | Self::AddressRefused
+            | Self::RedirectRefused
+            | Self::TooLarge
+            | Self::Status(_)
+            | Self::NotMcp
+            | Self::Authorization(_) => false,
+        }
+    }
+
     pub(crate) fn of(error: &(dyn Error + 'static)) -> Option<Self> {
         let mut found = None;
         let mut next = Some(error);

@@ -5,24 +5,7 @@ use std::collections::HashMap;
 use reqwest::header::{AUTHORIZATION, HeaderName, HeaderValue};
 
 use super::HttpFault;
-use crate::config::ResolvedEndpoint;
-
-/// Headers that HTTP or the protocol sets itself.
-const RESERVED: [&str; 11] = [
-    "accept",
-    "connection",
-    "content-length",
-    "content-type",
-    "host",
-    "last-event-id",
-    "mcp-method",
-    "mcp-name",
-    "mcp-protocol-version",
-    "mcp-session-id",
-    "transfer-encoding",
-];
-/// How the names of those begin that the protocol sets for the arguments of tools.
-const RESERVED_PREFIX: &str = "mcp-param-";
+use crate::config::{ResolvedEndpoint, is_reserved_header};
 
 /// Whether a server's entry has the header in which a token would go. Nobody signs in there: the entry counts.
 pub fn has_own_authorization(endpoint: &ResolvedEndpoint) -> bool {
@@ -36,7 +19,7 @@ pub(super) fn headers(
     let headers = endpoint.headers.iter().map(|(name, value)| {
         let invalid = || HttpFault::InvalidHeader { name: name.clone() };
         let header = HeaderName::from_bytes(name.as_bytes()).map_err(|_| invalid())?;
-        if RESERVED.contains(&header.as_str()) || header.as_str().starts_with(RESERVED_PREFIX) {
+        if is_reserved_header(header.as_str()) {
             return Err(HttpFault::ReservedHeader { name: name.clone() });
         }
         let mut value =

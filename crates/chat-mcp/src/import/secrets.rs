@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::{SecretText, ServerConfig, Template, Transport, is_secret_name};
+use crate::config::{McpConfig, SecretText, ServerConfig, Template, Transport, is_secret_name};
 
 use super::variables::secret_name;
 
@@ -72,6 +72,17 @@ pub fn plain_secrets(server: Option<&str>, config: &ServerConfig) -> Vec<PlainSe
         Some(PlainSecret { place: place(name.clone()), name: secret_name(&full)? })
     };
     map.iter().filter(is_secret).filter_map(secret).collect()
+}
+
+/// The name under which a secret is kept: one to which no server refers yet, so that no other secret is lost.
+pub fn free_secret_name(known: &McpConfig, secret: &PlainSecret) -> String {
+    let is_used = |name: &str| {
+        let mut used = known.servers.iter().flat_map(|server| server.config.secrets());
+        used.any(|it| it == name)
+    };
+    let numbered = (2..).map(|number| format!("{}-{number}", secret.name));
+    let mut names = std::iter::once(secret.name.clone()).chain(numbered);
+    names.find(|name| !is_used(name)).unwrap_or_else(|| secret.name.clone())
 }
 
 /// Puts a reference to a secret of this name where the secret is written out, and gives the secret, to be stored first.

@@ -21,6 +21,7 @@ pub(super) struct Entry {
     key: ServerKey,
     server: Server,
     prefix: String,
+    launcher: Launcher,
     connection: Connection,
     /// Its tools when it last ran.
     cached: OnceLock<Option<Arc<ToolList>>>,
@@ -42,6 +43,7 @@ impl Entry {
             sandbox: inner.options.sandbox,
             log: inner.log(&key),
             folder_name: format!("mcp-{}", file_name(&key)),
+            account: inner.account(&key),
         };
         let limit = server.config.options.time_limit.unwrap_or(CALL);
         let (changes, runtime) = (Arc::clone(&inner.changes), inner.options.runtime.clone());
@@ -57,7 +59,8 @@ impl Entry {
                 }
             };
             Self {
-                connection: Connection::new(launcher, &runtime, changed),
+                connection: Connection::new(launcher.clone(), &runtime, changed),
+                launcher,
                 called: Arc::new(Caller {
                     name: key.name.clone(),
                     entry: entry.clone(),
@@ -89,6 +92,10 @@ impl Entry {
 
     pub(super) fn server(&self) -> &Server {
         &self.server
+    }
+
+    pub(super) fn launcher(&self) -> &Launcher {
+        &self.launcher
     }
 
     pub(super) fn connection(&self) -> &Connection {

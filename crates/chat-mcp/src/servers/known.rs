@@ -90,9 +90,8 @@ impl Known {
             .collect();
         for (root, (config, trusted)) in &self.projects {
             // What rules say of the user's server must not count for another of the same name.
-            let servers = || {
-                config.servers.iter().filter(|server| !own_names.contains(&*server.name))
-            };
+            let servers =
+                || config.servers.iter().filter(|server| !own_names.contains(&*server.name));
             let taken = own_prefixes.values().map(String::as_str);
             let prefixes = prefixes(taken, servers().map(|server| &*server.name));
             for server in servers() {

@@ -42,7 +42,9 @@ impl ToolSource for Servers {
 
     fn known(&self) -> Registry {
         let offers = self.lock().entries().into_iter().filter_map(|entry| entry.offer());
-        offers.flat_map(|offer| offer.tools.iter().map(|it| Arc::clone(&it.tool)).collect::<Vec<_>>()).collect()
+        offers
+            .flat_map(|offer| offer.tools.iter().map(|it| Arc::clone(&it.tool)).collect::<Vec<_>>())
+            .collect()
     }
 
     fn changes(&self) -> watch::Receiver<()> {

@@ -15,6 +15,8 @@ pub struct ServerStatus {
     pub server: Server,
     /// Whether it runs.
     pub state: State,
+    /// Whether the user signed in to it.
+    pub is_signed_in: bool,
     /// What it calls itself, and its version, while it runs.
     pub program: Option<(String, String)>,
     /// The revision of the protocol that is spoken, while it runs.
@@ -59,6 +61,7 @@ pub(super) fn of(entry: &Entry, snapshot: &Snapshot) -> ServerStatus {
         key: entry.key().clone(),
         server: entry.server().clone(),
         state: snapshot.state.clone(),
+        is_signed_in: entry.launcher().is_signed_in(),
         program: client.and_then(|it| it.server()).map(|it| (it.name, it.version)),
         protocol: client.and_then(|it| it.version()).map(|it| it.to_string()),
         tools: offer.as_ref().map(|offer| offer.tools.iter().map(tool).collect()),

@@ -90,7 +90,8 @@ fn key(server: &str, tool: &str) -> String {
 
 /// What the file says; nothing if it cannot be read: then everything is asked about as if for the first time.
 fn read(path: &Path) -> Known {
-    let is_small = |path: &Path| fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() < LARGEST);
+    let is_small =
+        |path: &Path| fs::metadata(path).is_ok_and(|it| it.is_file() && it.len() < LARGEST);
     if !is_small(path) {
         return Known::default();
     }

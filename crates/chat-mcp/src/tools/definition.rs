@@ -196,7 +196,8 @@ mod tests {
     #[test]
     fn what_is_too_long_is_cut_and_what_is_too_odd_is_left_out() {
         let schema = json!({ "type": "object" });
-        let long = json!({ "name": "a", "description": "é".repeat(1 << 19), "inputSchema": schema });
+        let long =
+            json!({ "name": "a", "description": "é".repeat(1 << 19), "inputSchema": schema });
         let found = definition(long).unwrap();
         assert!(found.description.len() <= LONGEST_DESCRIPTION + 4);
         for name in ["", "a\nb", &"x".repeat(200)] {

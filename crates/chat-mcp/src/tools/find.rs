@@ -59,7 +59,9 @@ impl FindTools {
         };
         let info = ToolInfo {
             title: Text::from(N_("Find Tools")),
-            summary: Text::from(N_("Finds tools of servers where there are too many to describe them all to the model")),
+            summary: Text::from(N_(
+                "Finds tools of servers where there are too many to describe them all to the model",
+            )),
             // It changes nothing, and says only what servers say of themselves.
             kind: ToolKind::Reads,
             icon: ToolIcon::Search,
@@ -94,7 +96,11 @@ fn score(words: &[String], tool: &Offered) -> usize {
     let description = tool.definition.description.to_lowercase();
     let of = |word: &String| {
         let places = [(&name, 4), (&title, 3), (&description, 1)];
-        places.iter().filter(|(text, _)| text.contains(word.as_str())).map(|(_, it)| it).sum::<usize>()
+        places
+            .iter()
+            .filter(|(text, _)| text.contains(word.as_str()))
+            .map(|(_, it)| it)
+            .sum::<usize>()
     };
     words.iter().map(of).sum()
 }
@@ -117,7 +123,8 @@ impl Tool for FindTools {
         let mut text = "You can call these tools in your next step:\n".to_owned();
         for offered in &found {
             let info = offered.tool.info();
-            let summary: String = info.spec.description.split_whitespace().collect::<Vec<_>>().join(" ");
+            let summary: String =
+                info.spec.description.split_whitespace().collect::<Vec<_>>().join(" ");
             let summary: String = summary.chars().take(SUMMARY).collect();
             text.push_str(&format!("- {}: {summary}\n", info.name()));
         }

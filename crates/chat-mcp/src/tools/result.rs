@@ -24,7 +24,10 @@ struct Read {
 }
 
 /// A result as it should be.
-pub(super) fn output(found: CallToolResult, context: &ToolContext) -> Result<ToolOutput, ToolFailure> {
+pub(super) fn output(
+    found: CallToolResult,
+    context: &ToolContext,
+) -> Result<ToolOutput, ToolFailure> {
     let mut read = Read { sees: context.sees, ..Read::default() };
     for block in found.content {
         read.block(block);
@@ -161,7 +164,8 @@ mod tests {
 
     #[test]
     fn an_error_is_a_failure() {
-        let failed = json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true });
+        let failed =
+            json!({ "content": [{ "type": "text", "text": "no such file" }], "isError": true });
         assert_eq!(read(failed).unwrap_err().text, "no such file");
     }
 }

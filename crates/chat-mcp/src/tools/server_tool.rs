@@ -16,6 +16,7 @@ use super::{Approved, Definition, result};
 use crate::client::{Answer, Asked, Client, Fault, Progress};
 use crate::connection::StartFault;
 use crate::form::{self, form};
+use crate::http::HttpFault;
 use crate::transport::CutOff;
 
 /// So many times a server may ask something before it gives a result.
@@ -57,19 +58,21 @@ impl ServerTool {
         let server = self.called.server();
         let why = match why {
             StartFault::Client(Fault::Unauthorized(_)) => {
-                "the user must sign in first, in the preferences, under Servers".to_owned()
+                "the user must sign in first, in the preferences, under Tools".to_owned()
             }
             StartFault::Client(Fault::TimedOut) => "it did not start in time".to_owned(),
             StartFault::Ended => "it ended by itself".to_owned(),
             StartFault::Client(fault) => self.words(fault),
-            _ => "it cannot be started; the preferences say why, under Servers".to_owned(),
+            _ => "it cannot be started; the preferences say why, under Tools".to_owned(),
         };
         ToolFailure::new(format!("The server {server} is not running: {why}."))
     }
 
     fn words(&self, fault: &Fault) -> String {
         match fault {
-            Fault::TimedOut => format!("it did not answer within {} s", self.called.limit().as_secs()),
+            Fault::TimedOut => {
+                format!("it did not answer within {} s", self.called.limit().as_secs())
+            }
             Fault::Closed(None) => "the connection broke. It may be back in a moment".to_owned(),
             Fault::Closed(Some(CutOff::TooLong(bytes))) => {
                 format!("it sent a message of more than {} MiB, and was cut off", bytes >> 20)
@@ -84,6 +87,13 @@ impl ServerTool {
             }
             Fault::Unauthorized(_) => "the user must sign in first".to_owned(),
             Fault::Invalid => "its answer could not be understood".to_owned(),
+            Fault::Http(HttpFault::TooLarge) => "its answer was too large to read".to_owned(),
+            Fault::Http(HttpFault::TimedOut) => "it did not answer in time".to_owned(),
+            Fault::Http(HttpFault::NotMcp) => {
+                "its answer was no message of the protocol".to_owned()
+            }
+            Fault::Http(HttpFault::Status(status)) => format!("it answered with status {status}"),
+            Fault::Http(_) => "it could not be reached".to_owned(),
             Fault::Stopped => "the call was stopped".to_owned(),
         }
     }
@@ -91,6 +101,10 @@ impl ServerTool {
 
 #[async_trait]
 impl Tool for ServerTool {
+    fn server(&self) -> Option<&str> {
+        Some(self.called.server())
+    }
+
     fn info(&self) -> &ToolInfo {
         &self.info
     }
@@ -109,7 +123,9 @@ impl Tool for ServerTool {
         };
         // It may have changed since the model was told of it.
         let Some(now) = called.now(tool) else {
-            return Err(ToolFailure::new(format!("The server {server} has no tool {tool} any more.")));
+            return Err(ToolFailure::new(format!(
+                "The server {server} has no tool {tool} any more."
+            )));
         };
         let changed = called.approved().is_changed(server, tool, &now.digest).await;
         let request = Request::Mcp {
@@ -133,7 +149,13 @@ impl Tool for ServerTool {
         let asked = Arc::new(ByUser { server: server.to_owned(), context: context.clone() });
         for _ in 0..ROUNDS {
             let answer = client
-                .call(call.clone(), called.limit(), &context.cancel, progress.clone(), Arc::clone(&asked) as _)
+                .call(
+                    call.clone(),
+                    called.limit(),
+                    &context.cancel,
+                    progress.clone(),
+                    Arc::clone(&asked) as _,
+                )
                 .await
                 .map_err(|fault| {
                     let why = self.words(&fault);
@@ -160,7 +182,9 @@ impl Tool for ServerTool {
             call.input_responses = (!answers.is_empty()).then_some(answers);
             call.request_state = asks.request_state;
         }
-        Err(ToolFailure::new(format!("The server {server} asked again and again, and was given up.")))
+        Err(ToolFailure::new(format!(
+            "The server {server} asked again and again, and was given up."
+        )))
     }
 }
 

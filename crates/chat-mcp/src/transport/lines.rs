@@ -162,7 +162,8 @@ mod tests {
     async fn a_server_that_never_says_anything_meant_is_cut_off() {
         let ending = Ending::default();
         let (mut lines, mut server) = lines(&ending);
-        let writing = tokio::spawn(async move { while server.write_all(b"log\n").await.is_ok() {} });
+        let writing =
+            tokio::spawn(async move { while server.write_all(b"log\n").await.is_ok() {} });
         assert!(lines.receive().await.is_none());
         assert_eq!(ending.reason(), Some(CutOff::NoMessages));
         drop(lines);

@@ -3,4 +3,19 @@
 mod http;
 mod oauth;
 mod server;
+mod servers;
 mod stdio;
+
+use async_trait::async_trait;
+use chat_mcp::client::Asked;
+use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
+
+/// Declines what a server asks.
+struct NobodyAsked;
+
+#[async_trait]
+impl Asked for NobodyAsked {
+    async fn ask(&self, _: &ElicitRequestParams) -> ElicitResult {
+        ElicitResult::new(ElicitationAction::Decline)
+    }
+}

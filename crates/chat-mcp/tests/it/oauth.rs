@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use chat_mcp::client::{Client, Fault};
+use chat_mcp::client::{Fault, Link};
 use chat_mcp::config::SecretText;
 use chat_mcp::oauth::{OAuthFault, RegisteredClient, SignIn, SignInOptions};
 use tokio::io::AsyncReadExt;
@@ -35,7 +35,7 @@ async fn sign_in(user: &User, challenge: &str) -> Result<(u16, String), OAuthFau
     finished.map(|()| page)
 }
 
-async fn signed_in(user: &User) -> Client {
+async fn signed_in(user: &User) -> Link {
     sign_in(user, &challenge(user).await).await.unwrap();
     user.connect().await.unwrap()
 }

@@ -8,17 +8,19 @@ use axum::Router;
 use axum::body::{Body, to_bytes};
 use axum::extract::{Request, State};
 use axum::response::Response;
-use chat_mcp::client::{Client, Fault, ServerNews};
+use chat_mcp::client::{Answer, Discovery, Fault, Link, ServerNews};
 use chat_mcp::config::{ResolvedEndpoint, SecretText};
 use chat_mcp::http::{HttpClient, transport};
 use chat_mcp::oauth::{Account, CredentialVault, KnownIssuer, SignInOptions};
-use chat_mcp::transport::CutOffReason;
-use rmcp::model::{JsonObject, ProgressNotificationParam, ServerResult};
+use chat_mcp::transport::Ending;
+use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
 use tokio::net::TcpListener;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use url::{Url, form_urlencoded};
+
+use crate::NobodyAsked;
 
 /// A request that came.
 #[derive(Clone, Debug)]
@@ -308,8 +310,6 @@ struct NoNews;
 
 impl ServerNews for NoNews {
     fn lists_changed(&self) {}
-
-    fn progress(&self, _: ProgressNotificationParam) {}
 }
 
 /// A user's side of one server.
@@ -332,16 +332,18 @@ impl User {
         Self { endpoint, http, account }
     }
 
-    pub async fn connect(&self) -> Result<Client, Fault> {
+    pub async fn connect(&self) -> Result<Link, Fault> {
         let transport = transport(&self.http, &self.endpoint, Some(&self.account)).unwrap();
-        Client::connect(transport, CutOffReason::default(), Arc::new(NoNews)).await
+        Link::connect(transport, Ending::default(), Arc::new(NoNews), Discovery::Ask).await
     }
 }
 
 /// Calls the server's tool.
-pub async fn call(client: &Client) -> Result<ServerResult, Fault> {
+pub async fn call(link: &Link) -> Result<Answer, Fault> {
     let limit = std::time::Duration::from_secs(60);
-    client.call("echo", JsonObject::new(), limit, &CancellationToken::new(), |_| {}).await
+    let call = CallToolRequestParams::new("echo");
+    let stop = CancellationToken::new();
+    link.client().call(call, limit, &stop, |_| (), Arc::new(NobodyAsked)).await
 }
 
 /// Opens a page as a browser would, up to the address that it is sent to.

@@ -17,6 +17,8 @@ use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
+use crate::NobodyAsked;
+
 /// As much as a test waits for a call that does not end: far more than it takes.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -90,7 +92,8 @@ async fn call_within(
 ) -> Result<CallToolResult, Fault> {
     let Value::Object(arguments) = arguments else { panic!("{arguments}") };
     let call = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-    match client.call(call, limit, &CancellationToken::new(), |_| ()).await? {
+    match client.call(call, limit, &CancellationToken::new(), |_| (), Arc::new(NobodyAsked)).await?
+    {
         Answer::Result(result) => Ok(*result),
         other => panic!("{other:?}"),
     }

@@ -3,7 +3,7 @@
 use chat_core::message::{ContextCategory, ContextUsage, PromptPreview};
 use gettextrs::{gettext, ngettext};
 
-use super::fill;
+use super::{fill, one_line};
 
 /// How full the window is, in a line.
 pub fn fullness(usage: &ContextUsage) -> String {
@@ -63,7 +63,7 @@ pub fn prompt_size(preview: &PromptPreview) -> String {
 }
 
 /// What something in the window is.
-pub fn context_category(category: ContextCategory) -> String {
+fn context_category(category: ContextCategory) -> String {
     match category {
         ContextCategory::Instructions => gettext("Instructions"),
         ContextCategory::Rules => gettext("Project rules"),
@@ -78,6 +78,22 @@ pub fn context_category(category: ContextCategory) -> String {
         ContextCategory::Results => gettext("Tool results"),
         ContextCategory::Summary => gettext("Summary of earlier messages"),
     }
+}
+
+/// What fills the window, a line each with its tokens, the largest first. What each server of tools takes follows the
+/// line of the tools.
+pub fn context_lines(usage: &ContextUsage) -> Vec<(String, u64)> {
+    let mut lines = Vec::new();
+    for (category, tokens) in &usage.by_category {
+        lines.push((context_category(*category), *tokens));
+        if *category == ContextCategory::Tools {
+            let of_server = |(server, tokens): &(String, u64)| {
+                (fill(&gettext("Tools of {server}"), &[("server", &one_line(server))]), *tokens)
+            };
+            lines.extend(usage.by_server.iter().map(of_server));
+        }
+    }
+    lines
 }
 
 /// What the chat cost, where that is known.
@@ -134,6 +150,18 @@ mod tests {
         assert_eq!(share(&unknown), "~6k");
         assert_eq!(share(&ContextUsage { tokens: 999, ..unknown }), "~999");
         assert_eq!([0, 999, 1_000, 12_034_005].map(grouped), ["0", "999", "1,000", "12,034,005"]);
+    }
+
+    #[test]
+    fn servers_follow_the_tools() {
+        let usage = ContextUsage {
+            by_category: vec![(ContextCategory::Tools, 900), (ContextCategory::Person, 5)],
+            by_server: vec![("notes".to_owned(), 600)],
+            ..ContextUsage::default()
+        };
+        let lines = context_lines(&usage);
+        let told: Vec<_> = lines.iter().map(|(what, tokens)| (&**what, *tokens)).collect();
+        assert_eq!(told, [("Tools", 900), ("Tools of notes", 600), ("Your messages", 5)]);
     }
 
     #[test]

@@ -159,15 +159,15 @@ impl MeterButton {
         while let Some(child) = self.categories.first_child() {
             self.categories.remove(&child);
         }
-        for (row, (category, tokens)) in (0..).zip(&meter.by_category) {
+        for (row, (what, tokens)) in (0..).zip(words::context_lines(meter)) {
             let name = gtk::Label::builder()
-                .label(words::context_category(*category))
+                .label(what)
                 .xalign(0.0)
                 .hexpand(true)
                 .ellipsize(gtk::pango::EllipsizeMode::End)
                 .build();
             let count = gtk::Label::builder()
-                .label(words::grouped(*tokens))
+                .label(words::grouped(tokens))
                 .xalign(1.0)
                 .css_classes(["numeric", "dim-label"])
                 .build();

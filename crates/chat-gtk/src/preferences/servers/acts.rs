@@ -1,14 +1,15 @@
 //! Does what the user asks for with a server: starts, tests, switches and removes it.
 
-use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use adw::prelude::*;
-use chat_mcp::config::{Change, McpConfig, Reference, Template, WriteError};
-use chat_mcp::servers::ServerKey;
+use chat_mcp::client::Fault;
+use chat_mcp::config::{Change, WriteError};
+use chat_mcp::connection::{StartFault, State};
+use chat_mcp::servers::{ServerKey, ServerStatus};
 use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
@@ -49,6 +50,39 @@ pub(super) async fn test(context: &PreferencesContext, name: &str) -> String {
         Some(Err(fault)) => words::mcp_start_fault(&fault),
         None => gettext("The server is off. Switch it on first."),
     }
+}
+
+/// Whether a server waits for the user to sign in.
+pub(super) fn wants_sign_in(status: &ServerStatus) -> bool {
+    use StartFault::Client;
+    matches!(&status.state, State::Failed { why: Client(Fault::Unauthorized(_)), .. })
+}
+
+/// Opens the browser in which the user signs in to a server, waits for them there, and starts the server. Returns what
+/// went wrong in words.
+pub(super) async fn sign_in(context: &PreferencesContext, name: &str) -> Option<String> {
+    let key = ServerKey::of_user(name);
+    let of_server = key.clone();
+    let begun = context.servers.run(|it| async move { it.begin_sign_in(&of_server).await }).await;
+    let pending = match begun.flatten()? {
+        Ok(pending) => pending,
+        Err(fault) => return Some(words::mcp_start_fault(&fault)),
+    };
+    let window = context.window.upgrade();
+    gtk::show_uri(window.as_ref(), pending.url(), gtk::gdk::CURRENT_TIME);
+    let finished = context.servers.run(|_| pending.finish()).await;
+    if let Some(Err(fault)) = finished {
+        return Some(words::mcp_start_fault(&fault));
+    }
+    context.servers.servers.restart(&key);
+    None
+}
+
+/// Forgets that the user signed in to a server. Returns what went wrong in words.
+pub(super) async fn sign_out(context: &PreferencesContext, name: &str) -> Option<String> {
+    let key = ServerKey::of_user(name);
+    let done = context.servers.run(|it| async move { it.sign_out(&key).await }).await?;
+    done.err().map(|fault| words::mcp_start_fault(&fault))
 }
 
 /// Switches a server on or off. Returns whether that could be saved.
@@ -98,7 +132,7 @@ pub(super) fn ask_removal(context: &PreferencesContext, name: &str) {
 }
 
 async fn remove(context: &PreferencesContext, name: &str) {
-    let secrets = own_secrets(&context.servers.servers.config(), name);
+    let secrets = context.servers.servers.config().own_secrets(name);
     let change = Change::Remove { name: name.to_owned() };
     if !tell(context, context.servers.change(change).await) {
         return;
@@ -115,20 +149,6 @@ async fn remove(context: &PreferencesContext, name: &str) {
     }
 }
 
-/// The secrets to which no other server refers.
-fn own_secrets(config: &McpConfig, name: &str) -> BTreeSet<String> {
-    let of = |is_own: bool| -> BTreeSet<String> {
-        let servers = config.servers.iter().filter(|server| (server.name == name) == is_own);
-        let templates = servers.flat_map(|server| server.config.templates());
-        let secrets = templates.flat_map(Template::references).filter_map(|it| match it {
-            Reference::Secret { name } => Some(name.clone()),
-            Reference::Variable { .. } => None,
-        });
-        secrets.collect()
-    };
-    &of(true) - &of(false)
-}
-
 /// Says what went wrong, if anything did. Returns whether all went well.
 pub(super) fn tell(context: &PreferencesContext, result: Result<(), WriteError>) -> bool {
     if let Err(error) = &result {
@@ -140,6 +160,7 @@ pub(super) fn tell(context: &PreferencesContext, result: Result<(), WriteError>)
 #[cfg(test)]
 mod tests {
     use chat_core::definitions::Origin;
+    use chat_mcp::config::McpConfig;
 
     use super::*;
 
@@ -153,14 +174,5 @@ mod tests {
         fs::write(&path, "mine").unwrap();
         begin_file(&path).unwrap();
         assert_eq!(fs::read_to_string(&path).unwrap(), "mine");
-    }
-
-    #[test]
-    fn a_secret_of_two_servers_stays() {
-        let a = "{\"command\": \"x\", \"args\": [\"${keyring:both}\", \"${keyring:a/T}\"]}";
-        let b = "{\"command\": \"x\", \"args\": [\"${keyring:both}\"]}";
-        let file = format!("{{\"mcpServers\": {{\"a\": {a}, \"b\": {b}}}}}");
-        let config = McpConfig::parse(file.as_bytes(), Origin::User);
-        assert_eq!(own_secrets(&config, "a"), BTreeSet::from(["a/T".to_owned()]));
     }
 }

@@ -25,6 +25,8 @@ struct Details {
     state: adw::ActionRow,
     start: gtk::Button,
     test: gtk::Button,
+    sign_in: gtk::Button,
+    sign_out: gtk::Button,
     tools: adw::PreferencesGroup,
     rows: RefCell<Vec<(String, adw::ActionRow, gtk::Switch)>>,
     /// Whether switches are being set by the program.
@@ -39,8 +41,12 @@ pub(super) fn open(context: &PreferencesContext, name: &str) {
     let start = button(&gettext("_Restart"));
     let test = button(&gettext("_Test"));
     let show_log = button(&gettext("Show _Log"));
+    let sign_in = button(&gettext("_Sign In…"));
+    sign_in.add_css_class("suggested-action");
+    let sign_out = button(&gettext("Sign _Out"));
     let buttons = gtk::Box::builder().spacing(6).margin_top(12).build();
-    [&start, &test, &show_log].into_iter().for_each(|button| buttons.append(button));
+    let all = [&sign_in, &start, &test, &show_log, &sign_out];
+    all.into_iter().for_each(|button| buttons.append(button));
     let about = adw::PreferencesGroup::new();
     about.add(&state);
     about.add(&buttons);
@@ -72,11 +78,14 @@ pub(super) fn open(context: &PreferencesContext, name: &str) {
         state,
         start,
         test,
+        sign_in,
+        sign_out,
         tools,
         rows: RefCell::default(),
         is_showing: Rc::default(),
     });
     details.connect(&toasts);
+    details.connect_account(&toasts);
     details.follow(&window);
     window.present();
 }
@@ -97,6 +106,35 @@ impl Details {
                     toasts.add_toast(adw::Toast::new(&glib::markup_escape_text(&words)));
                 }
             });
+        });
+    }
+
+    /// Signs in and out. What went wrong is said in a toast; what went well is seen.
+    fn connect_account(self: &Rc<Self>, toasts: &adw::ToastOverlay) {
+        let say = {
+            let toasts = toasts.downgrade();
+            move |words: Option<String>| {
+                if let (Some(words), Some(toasts)) = (words, toasts.upgrade()) {
+                    toasts.add_toast(adw::Toast::new(&glib::markup_escape_text(&words)));
+                }
+            }
+        };
+        let (context, name, tell) = (self.context.clone(), self.name.clone(), say.clone());
+        self.sign_in.connect_clicked(move |button| {
+            let (context, name, tell) = (context.clone(), name.clone(), tell.clone());
+            let button = button.clone();
+            button.set_sensitive(false);
+            button.set_label(&gettext("Waiting for Your Browser…"));
+            glib::spawn_future_local(async move {
+                tell(acts::sign_in(&context, &name).await);
+                button.set_label(&gettext("_Sign In…"));
+                button.set_sensitive(true);
+            });
+        });
+        let (context, name) = (self.context.clone(), self.name.clone());
+        self.sign_out.connect_clicked(move |_| {
+            let (context, name, tell) = (context.clone(), name.clone(), say.clone());
+            glib::spawn_future_local(async move { tell(acts::sign_out(&context, &name).await) });
         });
     }
 
@@ -128,6 +166,8 @@ impl Details {
         self.state.set_title(&row::state(status.as_ref()));
         self.state.set_subtitle(&below.join("\n"));
         self.start.set_sensitive(status.is_some());
+        self.sign_in.set_visible(status.as_ref().is_some_and(acts::wants_sign_in));
+        self.sign_out.set_visible(status.as_ref().is_some_and(|it| it.is_signed_in));
         self.tools.set_description(Some(&description(status.as_ref())));
         let tools = status.and_then(|status| status.tools).unwrap_or_default();
         self.show_tools(&tools);

@@ -10,6 +10,7 @@ use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
 use super::{PATIENCE, Server, call, text, tool_names};
+use crate::NobodyAsked;
 
 const OLD: ProtocolVersion = ProtocolVersion::V_2025_11_25;
 const NEW: ProtocolVersion = ProtocolVersion::V_2026_07_28;
@@ -71,7 +72,13 @@ async fn a_call_tells_how_far_it_is_and_can_be_stopped(#[case] era: &str) {
     let slow = CallToolRequestParams::new("slow").with_arguments(arguments);
     let (stop, went_on) = (CancellationToken::new(), Arc::new(Notify::new()));
     let heard = went_on.clone();
-    let calling = server.client().call(slow, PATIENCE, &stop, move |_| heard.notify_one());
+    let calling = server.client().call(
+        slow,
+        PATIENCE,
+        &stop,
+        move |_| heard.notify_one(),
+        Arc::new(NobodyAsked),
+    );
     let stopping = async {
         went_on.notified().await;
         stop.cancel();

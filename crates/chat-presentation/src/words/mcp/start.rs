@@ -9,7 +9,7 @@ use chat_mcp::transport::CutOff;
 use gettextrs::{gettext, ngettext};
 
 use super::super::{bytes, fill, grouped, one_line, visible_line};
-use super::{mcp_expand_error, of_name, quoted};
+use super::{mcp_expand_error, mcp_http_fault, of_name, quoted};
 
 /// How many bytes of a description a token is, in English and JSON.
 const BYTES_PER_TOKEN: u64 = 4;
@@ -113,6 +113,7 @@ fn client(fault: &Fault) -> String {
         Fault::Invalid => {
             gettext("The server’s answer can’t be understood. Check that it’s an MCP server.")
         }
+        Fault::Http(fault) => mcp_http_fault(fault),
         Fault::Stopped => gettext("The server was stopped."),
     }
 }

@@ -2,7 +2,7 @@
 
 use adw::prelude::*;
 use chat_mcp::config::{McpConfig, ProblemKind, SecretText, Server, Transport};
-use chat_mcp::import::{ForeignServer, PlainSecret, move_secret};
+use chat_mcp::import::{ForeignServer, free_secret_name, move_secret};
 use chat_presentation::words;
 use gettextrs::gettext;
 
@@ -83,25 +83,13 @@ impl Choice {
         server.check()?;
         let mut secrets = Vec::new();
         for secret in &self.found.secrets {
-            let free = free_name(known, secret);
+            let free = free_secret_name(known, secret);
             if let Some(text) = move_secret(&mut server.config, &secret.place, &free) {
                 secrets.push((free, text));
             }
         }
         Ok((server, secrets))
     }
-}
-
-/// A name that no server refers to: another secret must not be lost.
-fn free_name(known: &McpConfig, secret: &PlainSecret) -> String {
-    let is_used = |name: &str| {
-        let reference = format!("${{keyring:{name}}}");
-        let templates = known.servers.iter().flat_map(|server| server.config.templates());
-        templates.flat_map(|it| it.references()).any(|it| it.to_string() == reference)
-    };
-    let numbered = (2..).map(|number| format!("{}-{number}", secret.name));
-    let mut names = std::iter::once(secret.name.clone()).chain(numbered);
-    names.find(|name| !is_used(name)).unwrap_or_else(|| secret.name.clone())
 }
 
 fn switch(title: &str, subtitle: &str) -> (adw::ActionRow, gtk::Switch) {

@@ -1,0 +1,79 @@
+//! Adds a server of tools. What looks like a secret goes into the keyring.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use chat_core::settings::KeyStorage;
+use chat_mcp::config::{
+    Change, HttpServer, Server, ServerConfig, ServerOptions, StdioServer, Template, Transport,
+    WriteError,
+};
+use chat_mcp::import::{free_secret_name, move_secret, plain_secrets};
+use chat_presentation::words;
+
+use super::{named, remark};
+use crate::args::AddServer;
+use crate::engine::Program;
+use crate::error::{CliError, Outcome, Result};
+use crate::request;
+use crate::say;
+
+/// Adds a server, which is not started yet.
+pub(super) async fn add(new: AddServer, program: &Program) -> Result<Outcome> {
+    let mut server = server(new)?;
+    server.check().map_err(|problem| CliError::Usage(words::mcp_problem_sentence(&problem)))?;
+    let (name, known) = (server.name.clone(), program.servers.config());
+    if known.server(&name).is_some() {
+        return Err(named(WriteError::NameTaken { name }));
+    }
+    let mut kept = None;
+    for secret in plain_secrets(Some(&name), &server.config) {
+        let free = free_secret_name(&known, &secret);
+        if let Some(text) = move_secret(&mut server.config, &secret.place, &free) {
+            kept = Some(program.servers.keys().set(&free, &text).await?);
+        }
+    }
+    program.servers.change(Change::Add(server)).await.map_err(named)?;
+    if let Some(storage @ KeyStorage::ThisRun(_)) = kept {
+        remark(&words::key_storage(storage));
+    }
+    remark(&say::server_added(&name));
+    Ok(Outcome::Done)
+}
+
+fn server(new: AddServer) -> Result<Server> {
+    let AddServer { name, url, headers, variables, command, .. } = &new;
+    let transport = match url {
+        Some(url) => Transport::Http(HttpServer { url: template(url)?, headers: map(headers)? }),
+        None => {
+            let mut words = command.iter().map(|word| template(word));
+            // The command line asks for one.
+            let command = words.next().unwrap_or_else(|| template(""))?;
+            let args = words.collect::<Result<_>>()?;
+            Transport::Stdio(StdioServer { command, args, env: map(variables)?, cwd: None })
+        }
+    };
+    let options = ServerOptions {
+        sandbox: !new.no_sandbox,
+        network: new.network,
+        folders: folders(&new.folders)?,
+        read_folders: folders(&new.read_folders)?,
+        ..ServerOptions::default()
+    };
+    let config = ServerConfig { options, ..ServerConfig::new(transport) };
+    Ok(Server { name: name.clone(), config })
+}
+
+fn map(pairs: &[(String, String)]) -> Result<BTreeMap<String, Template>> {
+    pairs.iter().map(|(name, value)| Ok((name.clone(), template(value)?))).collect()
+}
+
+fn template(text: &str) -> Result<Template> {
+    Template::parse(text).map_err(|_| CliError::Usage(say::invalid_reference(text)))
+}
+
+/// The file has full paths: what is given here is seen from the current folder.
+fn folders(given: &[PathBuf]) -> Result<Vec<String>> {
+    let path = |given: &PathBuf| Ok(request::folder(given)?.to_string_lossy().into_owned());
+    given.iter().map(path).collect()
+}

@@ -1,0 +1,75 @@
+//! Trusts the servers that a project brings.
+
+use std::fmt::Write as _;
+use std::path::Path;
+
+use chat_mcp::servers::ProjectServers;
+use chat_presentation::words;
+
+use super::remark;
+use crate::engine::Program;
+use crate::error::{CliError, Outcome, Result};
+use crate::request;
+use crate::say;
+use crate::sessions::answer;
+use crate::terminal;
+
+/// Shows what the servers of a project would start, and trusts them if the user says so.
+pub(super) async fn trust(
+    given: &Path,
+    yes: bool,
+    remove: bool,
+    program: &Program,
+) -> Result<Outcome> {
+    let root = request::folder(given)?;
+    let shown = program.servers.project(&root).await;
+    if remove {
+        store(&shown, false, program).await?;
+        remark(&say::servers_untrusted());
+        return Ok(Outcome::Done);
+    }
+    for problem in &shown.config.problems {
+        remark(&words::mcp_problem(problem));
+    }
+    if shown.starts.is_empty() {
+        remark(&say::folder_has_no_servers());
+        return Ok(Outcome::Done);
+    }
+    let out = program.terminal.clean_output(&described(&shown)).into_owned();
+    program.output.print(out).await?;
+    if !shown.starts.iter().any(|(_, trusted)| !trusted) {
+        return Ok(Outcome::Done);
+    }
+    if !yes {
+        if !program.terminal.input {
+            return Err(CliError::Said(say::nobody_to_confirm()));
+        }
+        terminal::say(&terminal::clean(&say::ask_trust_servers()));
+        if !answer().await? {
+            remark(&say::servers_untrusted());
+            return Ok(Outcome::Failed);
+        }
+    }
+    store(&shown, true, program).await?;
+    remark(&say::servers_trusted());
+    Ok(Outcome::Done)
+}
+
+async fn store(shown: &ProjectServers, is_trusted: bool, program: &Program) -> Result<()> {
+    let stored = program.servers.trust(shown, is_trusted).await;
+    stored.map_err(|_| CliError::Said(words::mcp_trust_not_saved()))
+}
+
+/// What each server would start. Nothing is cut.
+fn described(shown: &ProjectServers) -> String {
+    let mut out = String::new();
+    for (start, trusted) in &shown.starts {
+        let state = if *trusted { format!(" ({})", say::already_trusted()) } else { String::new() };
+        // Writing into a string cannot fail.
+        let _ = writeln!(out, "{}{state}", words::visible_line(&start.name));
+        for line in words::mcp_start_lines(start) {
+            let _ = writeln!(out, "  {line}");
+        }
+    }
+    out
+}

@@ -1,0 +1,77 @@
+//! Defines the sentences about servers of tools.
+
+use chat_presentation::words::fill;
+use gettextrs::gettext;
+
+use super::quoted;
+
+pub fn no_servers() -> String {
+    gettext("There are no servers of tools. Add one with: natter-cli mcp add NAME -- COMMAND")
+}
+
+pub fn no_such_server(name: &str) -> String {
+    let text = gettext("There’s no server “{name}”. List them with: natter-cli mcp list");
+    fill(&text, &[("name", name)])
+}
+
+pub fn server_is_off(name: &str) -> String {
+    fill(&gettext("The server “{name}” is off."), &[("name", name)])
+}
+
+pub fn off() -> String {
+    gettext("off")
+}
+
+pub fn server_added(name: &str) -> String {
+    let text = gettext("Added “{name}”. Test it with: natter-cli mcp test {argument}");
+    fill(&text, &[("name", name), ("argument", &quoted(name))])
+}
+
+pub fn server_removed(name: &str) -> String {
+    fill(&gettext("Removed “{name}”."), &[("name", name)])
+}
+
+pub fn server_works(tools: &str) -> String {
+    fill(&gettext("It works: {tools}."), &[("tools", tools)])
+}
+
+pub fn sign_in_first(name: &str) -> String {
+    let text = gettext("Sign in with: natter-cli mcp sign-in {name}");
+    fill(&text, &[("name", &quoted(name))])
+}
+
+pub fn no_sign_in_wanted(name: &str) -> String {
+    fill(&gettext("“{name}” works without signing in."), &[("name", name)])
+}
+
+pub fn sign_in_at(url: &str) -> String {
+    fill(&gettext("Sign in at this address: {url}"), &[("url", url)])
+}
+
+pub fn signed_in(name: &str) -> String {
+    fill(&gettext("You’re signed in to “{name}”."), &[("name", name)])
+}
+
+pub fn invalid_reference(text: &str) -> String {
+    fill(&gettext("“{text}” contains a reference that isn’t valid."), &[("text", text)])
+}
+
+pub fn folder_has_no_servers() -> String {
+    gettext("This project has no servers of tools.")
+}
+
+pub fn servers_trusted() -> String {
+    gettext("The project’s servers are trusted as they are now.")
+}
+
+pub fn servers_untrusted() -> String {
+    gettext("The project’s servers aren’t trusted.")
+}
+
+pub fn already_trusted() -> String {
+    gettext("trusted")
+}
+
+pub fn ask_trust_servers() -> String {
+    gettext("Trust these servers? [y/N] ")
+}

@@ -245,7 +245,11 @@ fn a_wrong_rule_or_folder_is_a_wrong_command_line_with_a_word_how_it_is_right() 
     let home = Home::new(&server);
     for (option, value, told) in [
         ("--allow", "cargo test", "run:cargo test *"),
-        ("--allow", "look:src", "read, write, run, run+network, run+background, or network"),
+        (
+            "--allow",
+            "look:src",
+            "read, write, run, run+network, run+background, network, mcp, or mcp+read-only",
+        ),
         ("--project", "nowhere", "nowhere"),
         ("--mode", "wild", "unattended"),
     ] {

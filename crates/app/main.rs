@@ -52,6 +52,8 @@ fn main() -> Result<ExitCode> {
                 ..chat_tools::services()
             },
         };
+        // Their names are to be known before the user types one.
+        tool_source.look(None);
         engine.spawn(Manager::start(options))
     };
     let code = run(Launch {

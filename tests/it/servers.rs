@@ -27,7 +27,7 @@ async fn a_server_is_tested_and_switched_off() -> Result<()> {
     let window = stage.ready().await?;
     allowances::page(&window, "Tools", containing("Not started")).await?;
     window.click(named("Menu of notes")).await?;
-    window.click(named("Test")).await?;
+    window.click(named("Test").role(Role::MenuItem)).await?;
     window.find(containing("Running ·")).await?;
     window.click(named("Use notes")).await?;
     until("the server to be off in the file", || async {

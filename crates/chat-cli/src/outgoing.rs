@@ -16,6 +16,7 @@ pub async fn commands(
     text: &str,
     program: &Program,
 ) -> Result<SlashCommands> {
+    program.servers.refresh(project).await;
     let servers = program.manager.server_content();
     let known = || {
         let commands = SlashCommands::new(definitions, FrontEnd::Terminal);

@@ -108,6 +108,8 @@ struct Inner {
     share: Share,
     known: Mutex<Known>,
     changes: Arc<watch::Sender<()>>,
+    /// The projects whose files were asked for.
+    looked: Mutex<BTreeSet<PathBuf>>,
 }
 
 impl Servers {
@@ -123,6 +125,7 @@ impl Servers {
             share: Share::default(),
             known: Mutex::default(),
             changes: Arc::new(changes),
+            looked: Mutex::default(),
             options,
         }))
     }
@@ -156,6 +159,19 @@ impl Servers {
         });
         let Ok(((config, version), of_project)) = read.await else { return };
         self.take(config, version, of_project);
+    }
+
+    /// Reads the user's file, and that of a project, if nobody did yet. Waits for nothing.
+    pub fn look(&self, project: Option<&Path>) {
+        let is_new = {
+            let mut looked = self.0.looked.lock().unwrap_or_else(PoisonError::into_inner);
+            looked.insert(project.map(Path::to_owned).unwrap_or_default())
+        };
+        if is_new {
+            let (this, project) = (self.clone(), project.map(Path::to_owned));
+            let reading = async move { this.refresh(project.as_deref()).await };
+            drop(self.0.options.runtime.spawn(reading));
+        }
     }
 
     /// Changes the user's file, and takes over what it says then.

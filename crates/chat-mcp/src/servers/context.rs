@@ -43,6 +43,7 @@ fn fault(why: StartFault) -> ServerFault {
 #[async_trait]
 impl ServerContext for Servers {
     fn known(&self, project: Option<&Path>) -> Vec<Arc<ServerOffer>> {
+        self.look(project);
         self.lock().of_session(project).iter().map(|entry| entry.for_user()).collect()
     }
 

@@ -93,8 +93,10 @@ impl ServerContent {
     pub async fn complete(&self, project: Option<&Path>, typed: TypedArgument) -> Vec<String> {
         let Some(source) = self.source().cloned() else { return Vec::new() };
         let project = project.map(Path::to_owned);
-        let asking = async move { source.complete(project.as_deref(), typed).await };
-        let asking = self.0.inner.shared.runtime.spawn(tokio::time::timeout(COMPLETE, asking));
+        // The clock is that of the runtime: whoever asks may be outside of it.
+        let asking = self.0.inner.shared.runtime.spawn(async move {
+            tokio::time::timeout(COMPLETE, source.complete(project.as_deref(), typed)).await
+        });
         AbortOnDropHandle::new(asking).await.ok().and_then(Result::ok).unwrap_or_default()
     }
 
@@ -148,7 +150,8 @@ impl ServerContent {
         let Some(source) = self.source() else {
             return Err(failed(server, item, ServerFault::Unknown));
         };
-        let asking = tokio::time::timeout(LONGEST, ask(Arc::clone(source)));
+        let asking = ask(Arc::clone(source));
+        let asking = async move { tokio::time::timeout(LONGEST, asking).await };
         let asking = AbortOnDropHandle::new(self.0.inner.shared.runtime.spawn(asking));
         let answer = asking.await.map_err(|_| Kind::Internal)?;
         answer.unwrap_or(Err(ServerFault::TimedOut)).map_err(|why| failed(server, item, why))

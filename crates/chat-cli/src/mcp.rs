@@ -182,19 +182,19 @@ async fn sign_in(name: &str, program: &Program) -> Result<Outcome> {
     let Some(begun) = program.servers.begin_sign_in(&key).await else {
         return Err(CliError::Said(words::mcp_start_fault(&fault)));
     };
-    let pending = begun.map_err(said)?;
+    let pending = begun.map_err(|fault| said(&fault))?;
     remark(&say::sign_in_at(pending.url()));
     let mut signals = Signals::new()?;
     tokio::select! {
-        finished = pending.finish() => finished.map_err(said)?,
+        finished = pending.finish() => finished.map_err(|fault| said(&fault))?,
         () = signals.next() => return Err(CliError::Stopped),
     }
     remark(&say::signed_in(name));
     Ok(Outcome::Done)
 }
 
-fn said(fault: StartFault) -> CliError {
-    CliError::Said(words::mcp_start_fault(&fault))
+fn said(fault: &StartFault) -> CliError {
+    CliError::Said(words::mcp_start_fault(fault))
 }
 
 fn missing(name: &str) -> CliError {

@@ -264,9 +264,10 @@ impl Servers {
     /// # Errors
     /// It cannot be stored; nothing more is trusted then.
     pub async fn trust(&self, shown: &ProjectServers, is_trusted: bool) -> std::io::Result<()> {
-        let digests: BTreeSet<Digest> = match is_trusted {
-            true => shown.config.servers.iter().map(crate::config::Server::digest).collect(),
-            false => BTreeSet::new(),
+        let digests: BTreeSet<Digest> = if is_trusted {
+            shown.config.servers.iter().map(crate::config::Server::digest).collect()
+        } else {
+            BTreeSet::new()
         };
         let (trust, root) = (self.0.trust.clone(), shown.root.clone());
         let storing = spawn_blocking(move || trust.trust_hashes(&root, &digests));

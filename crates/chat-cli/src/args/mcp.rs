@@ -59,8 +59,12 @@ pub enum Mcp {
 pub struct AddServer {
     /// A name: up to 64 letters, digits, hyphens, and underscores
     pub name: String,
-    /// Its address, such as https://issues.example/mcp
-    #[arg(long, conflicts_with = "command")]
+    /// Its address
+    #[arg(
+        long,
+        conflicts_with = "command",
+        help = "The server’s address, such as https://issues.example/mcp"
+    )]
     pub url: Option<String>,
     /// A header of each request, such as "Authorization: Bearer KEY"; a key goes to your keyring; can be used
     /// several times

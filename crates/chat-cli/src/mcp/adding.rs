@@ -20,7 +20,7 @@ use crate::say;
 
 /// Adds a server, which is not started yet.
 pub(super) async fn add(new: AddServer, program: &Program) -> Result<Outcome> {
-    let mut server = server(new)?;
+    let mut server = server(&new)?;
     server.check().map_err(|problem| CliError::Usage(words::mcp_problem_sentence(&problem)))?;
     let (name, known) = (server.name.clone(), program.servers.config());
     if known.server(&name).is_some() {
@@ -41,17 +41,16 @@ pub(super) async fn add(new: AddServer, program: &Program) -> Result<Outcome> {
     Ok(Outcome::Done)
 }
 
-fn server(new: AddServer) -> Result<Server> {
-    let AddServer { name, url, headers, variables, command, .. } = &new;
-    let transport = match url {
-        Some(url) => Transport::Http(HttpServer { url: template(url)?, headers: map(headers)? }),
-        None => {
-            let mut words = command.iter().map(|word| template(word));
-            // The command line asks for one.
-            let command = words.next().unwrap_or_else(|| template(""))?;
-            let args = words.collect::<Result<_>>()?;
-            Transport::Stdio(StdioServer { command, args, env: map(variables)?, cwd: None })
-        }
+fn server(new: &AddServer) -> Result<Server> {
+    let AddServer { name, url, headers, variables, command, .. } = new;
+    let transport = if let Some(url) = url {
+        Transport::Http(HttpServer { url: template(url)?, headers: map(headers)? })
+    } else {
+        let mut words = command.iter().map(|word| template(word));
+        // The command line asks for one.
+        let command = words.next().unwrap_or_else(|| template(""))?;
+        let args = words.collect::<Result<_>>()?;
+        Transport::Stdio(StdioServer { command, args, env: map(variables)?, cwd: None })
     };
     let options = ServerOptions {
         sandbox: !new.no_sandbox,

@@ -1,5 +1,7 @@
 //! Asks for the fields of a form one by one, shows what was filled in, and asks whether to send it.
 
+use std::fmt::Write as _;
+
 use chat_core::message::{Answer, FieldKind, Form, FormAnswer, FormField, FormOption};
 use chat_presentation::words::{self, one_line};
 use serde_json::{Map, Value};
@@ -77,7 +79,8 @@ impl FormPrompt {
         let mut text = String::new();
         for field in &self.form.fields {
             let value = self.filled.get(&field.name).map(|value| shown(&field.kind, value));
-            text += &format!("  {}: {}\n", one_line(field.label()), value.unwrap_or_default());
+            let value = value.unwrap_or_default();
+            let _ = writeln!(text, "  {}: {value}", one_line(field.label()));
         }
         let [send, decline] = self.ends().map(|choice| choice.label);
         text + &format!("{}, {}, {}: ", send, say::change_form(), decline)
@@ -88,13 +91,13 @@ impl FormPrompt {
         if let FieldKind::Choice { options, .. } | FieldKind::Choices { options, .. } = &field.kind
         {
             for (at, option) in options.iter().enumerate() {
-                text += &format!("  {}  {}\n", at + 1, one_line(&option.title));
+                let _ = writeln!(text, "  {}  {}", at + 1, one_line(&option.title));
             }
         }
         let told = words::field_description(field).into_iter();
         let told = told.chain(say::how_to_fill(&field.kind));
         for line in told.collect::<Vec<_>>().join("\n").lines() {
-            text += &format!("  {line}\n");
+            let _ = writeln!(text, "  {line}");
         }
         let now = self.filled.get(&field.name).map(|value| shown(&field.kind, value));
         text + &say::field_line(&words::field_title(field), now.as_deref(), !field.required)

@@ -14,6 +14,7 @@ mod home;
 mod import;
 mod kill;
 mod manage;
+mod mcp;
 mod messages;
 mod models;
 mod net;

@@ -170,7 +170,9 @@ impl Inner {
             self.problems.remove(&row);
         }
         let rows: Vec<_> = problems.iter().map(problem_row).collect();
-        rows.iter().for_each(|row| self.problems.add(row));
+        for row in &rows {
+            self.problems.add(row);
+        }
         self.problems.set_visible(!rows.is_empty());
         self.problem_rows.replace(rows);
         self.shown_problems.replace(problems.to_vec());

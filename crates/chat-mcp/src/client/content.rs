@@ -98,18 +98,16 @@ fn name(uri: &str) -> String {
 impl From<Fault> for ServerFault {
     fn from(fault: Fault) -> Self {
         match fault {
-            Fault::TimedOut => Self::TimedOut,
-            Fault::Closed(Some(CutOff::TooLong(_))) => Self::TooLarge,
-            Fault::Http(HttpFault::TooLarge) => Self::TooLarge,
-            Fault::Http(HttpFault::NotMcp) => Self::Invalid,
-            Fault::Http(HttpFault::TimedOut) => Self::TimedOut,
-            Fault::Http(HttpFault::Authorization(_)) => Self::SignIn,
+            Fault::TimedOut | Fault::Http(HttpFault::TimedOut) => Self::TimedOut,
+            Fault::Closed(Some(CutOff::TooLong(_))) | Fault::Http(HttpFault::TooLarge) => {
+                Self::TooLarge
+            }
+            Fault::Unauthorized(_) | Fault::Http(HttpFault::Authorization(_)) => Self::SignIn,
+            Fault::Invalid | Fault::Http(HttpFault::NotMcp) => Self::Invalid,
             Fault::Closed(_) | Fault::Stopped | Fault::Http(_) => Self::NotConnected,
             Fault::Refused { message, .. } => {
                 Self::Refused { message: message.chars().take(1_000).collect() }
             }
-            Fault::Unauthorized(_) => Self::SignIn,
-            Fault::Invalid => Self::Invalid,
         }
     }
 }

@@ -7,7 +7,7 @@ const TRIES: u32 = 6;
 /// How long the first pause is; each is twice the one before.
 const FIRST: Duration = Duration::from_secs(1);
 /// Whoever ran so long did not die from being started.
-const HEALTHY: Duration = Duration::from_secs(60);
+const HEALTHY: Duration = Duration::from_mins(1);
 
 /// Counts how often a server died.
 #[derive(Debug, Default)]

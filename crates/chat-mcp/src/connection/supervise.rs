@@ -239,7 +239,7 @@ async fn told(subscription: &mut Option<Subscription>) {
         return;
     }
     *subscription = None;
-    std::future::pending().await
+    std::future::pending::<()>().await;
 }
 
 /// Lists the tools anew. Those that were known stay if that fails.

@@ -13,7 +13,7 @@ use crate::connection::{Connection, Launcher, StartFault};
 use crate::tools::{Approved, Called, Definition, Offer};
 
 /// How long a call may take without a sign of life, if the file does not say.
-const CALL: Duration = Duration::from_secs(60);
+const CALL: Duration = Duration::from_mins(1);
 
 /// A server that is used.
 #[derive(Debug)]

@@ -1,5 +1,6 @@
 //! Says how a server is, for people.
 
+use crate::client::Client;
 use crate::config::Server;
 use crate::connection::{Snapshot, State};
 
@@ -62,8 +63,8 @@ pub(super) fn of(entry: &Entry, snapshot: &Snapshot) -> ServerStatus {
         server: entry.server().clone(),
         state: snapshot.state.clone(),
         is_signed_in: entry.launcher().is_signed_in(),
-        program: client.and_then(|it| it.server()).map(|it| (it.name, it.version)),
-        protocol: client.and_then(|it| it.version()).map(|it| it.to_string()),
+        program: client.and_then(Client::server).map(|it| (it.name, it.version)),
+        protocol: client.and_then(Client::version).map(|it| it.to_string()),
         tools: offer.as_ref().map(|offer| offer.tools.iter().map(tool).collect()),
         unusable: offer.as_ref().map_or(0, |offer| offer.unusable),
         bytes: offer.as_ref().map_or(0, |offer| offer.bytes),

@@ -1,5 +1,6 @@
 //! `find_tools`: looks for tools of servers, where there are too many to describe them all to the model.
 
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use async_trait::async_trait;
@@ -126,7 +127,8 @@ impl Tool for FindTools {
             let summary: String =
                 info.spec.description.split_whitespace().collect::<Vec<_>>().join(" ");
             let summary: String = summary.chars().take(SUMMARY).collect();
-            text.push_str(&format!("- {}: {summary}\n", info.name()));
+            // Writing into a string cannot fail.
+            let _ = writeln!(text, "- {}: {summary}", info.name());
         }
         let names = found.iter().map(|offered| offered.tool.info().name().to_owned());
         context.memory.get::<Loaded>().add(names);

@@ -36,7 +36,7 @@ pub(super) fn output(
 }
 
 /// A result of which a part is not as it should be: what can be read of it.
-pub(super) fn odd(value: Value, context: &ToolContext) -> Result<ToolOutput, ToolFailure> {
+pub(super) fn odd(value: &Value, context: &ToolContext) -> Result<ToolOutput, ToolFailure> {
     let mut read = Read { sees: context.sees, ..Read::default() };
     let mut unreadable = 0;
     if let Some(Value::Array(blocks)) = value.get("content") {
@@ -111,7 +111,7 @@ impl Read {
             return Err(ToolFailure::new(text));
         }
         if text.is_empty() && self.pictures.is_empty() {
-            text = "The tool gave no result.".to_owned();
+            text.push_str("The tool gave no result.");
         }
         Ok(ToolOutput { text, pictures: self.pictures, ..ToolOutput::default() })
     }

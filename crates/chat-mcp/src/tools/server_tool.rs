@@ -163,7 +163,7 @@ impl Tool for ServerTool {
                 })?;
             let asks = match answer {
                 Answer::Result(found) => return result::output(*found, &context),
-                Answer::Odd(value) => return result::odd(value, &context),
+                Answer::Odd(value) => return result::odd(&value, &context),
                 Answer::Asks(asks) => *asks,
             };
             let mut answers = InputResponses::new();

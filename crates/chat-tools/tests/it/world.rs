@@ -109,6 +109,7 @@ pub fn action(request: &Request) -> Action {
         Request::Write { .. } => Action::Write,
         Request::Run(_) => Action::Run,
         Request::Network { .. } => Action::Network,
+        Request::Mcp { .. } => Action::Mcp,
     }
 }
 
@@ -125,6 +126,7 @@ fn told(request: &Request) -> String {
         Request::Write { path } => format!("write {}", path.display_path().display()),
         Request::Run(run) => format!("run {}", run.command()),
         Request::Network { host, .. } => format!("network {host}"),
+        Request::Mcp { server, tool, .. } => format!("mcp {server} {tool}"),
     }
 }
 

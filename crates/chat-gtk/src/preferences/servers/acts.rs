@@ -88,7 +88,7 @@ pub(super) async fn sign_out(context: &PreferencesContext, name: &str) -> Option
 /// Switches a server on or off. Returns whether that could be saved.
 pub(super) async fn set_on(context: &PreferencesContext, name: &str, on: bool) -> bool {
     let change = Change::SetDisabled { name: name.to_owned(), disabled: !on };
-    tell(context, context.servers.change(change).await)
+    tell(context, &context.servers.change(change).await)
 }
 
 /// Switches a tool of a server on or off. Returns whether that could be saved.
@@ -105,7 +105,7 @@ pub(super) async fn set_tool_on(
             off.push(tool);
         }
     });
-    tell(context, edited.await)
+    tell(context, &edited.await)
 }
 
 /// Asks whether to remove a server, and does so.
@@ -134,7 +134,7 @@ pub(super) fn ask_removal(context: &PreferencesContext, name: &str) {
 async fn remove(context: &PreferencesContext, name: &str) {
     let secrets = context.servers.servers.config().own_secrets(name);
     let change = Change::Remove { name: name.to_owned() };
-    if !tell(context, context.servers.change(change).await) {
+    if !tell(context, &context.servers.change(change).await) {
         return;
     }
     let removing = context.servers.run(|servers| async move {
@@ -150,8 +150,8 @@ async fn remove(context: &PreferencesContext, name: &str) {
 }
 
 /// Says what went wrong, if anything did. Returns whether all went well.
-pub(super) fn tell(context: &PreferencesContext, result: Result<(), WriteError>) -> bool {
-    if let Err(error) = &result {
+pub(super) fn tell(context: &PreferencesContext, result: &Result<(), WriteError>) -> bool {
+    if let Err(error) = result {
         context.tell(&words::mcp_write_error(error));
     }
     result.is_ok()

@@ -70,7 +70,9 @@ fn show(context: &PreferencesContext, title: &str, found: ForeignServers) {
         page.add(&none);
     }
     let choices: Vec<_> = found.servers.into_iter().map(Choice::new).collect();
-    choices.iter().for_each(|choice| page.add(&choice.group));
+    for choice in &choices {
+        page.add(&choice.group);
+    }
     let mut inputs = Vec::new();
     if !found.inputs.is_empty() {
         let group = adw::PreferencesGroup::builder()

@@ -45,8 +45,9 @@ pub(super) fn open(context: &PreferencesContext, name: &str) {
     sign_in.add_css_class("suggested-action");
     let sign_out = button(&gettext("Sign _Out"));
     let buttons = gtk::Box::builder().spacing(6).margin_top(12).build();
-    let all = [&sign_in, &start, &test, &show_log, &sign_out];
-    all.into_iter().for_each(|button| buttons.append(button));
+    for button in [&sign_in, &start, &test, &show_log, &sign_out] {
+        buttons.append(button);
+    }
     let about = adw::PreferencesGroup::new();
     about.add(&state);
     about.add(&buttons);
@@ -184,7 +185,9 @@ impl Details {
                 self.tools.remove(&row);
             }
             let rows: Vec<_> = shown().map(|tool| self.row(tool)).collect();
-            rows.iter().for_each(|(_, row, _)| self.tools.add(row));
+            for (_, row, _) in &rows {
+                self.tools.add(row);
+            }
             if let Some((_, _, switch)) = focused.and_then(|at| rows.get(at).or(rows.last())) {
                 switch.grab_focus();
             }

@@ -59,8 +59,6 @@ fn permission(asked: &PermissionRequest, project: Option<&Path>) -> Asking {
             lines.extend(words::run_time(asked));
             fits(text) && fits(&place)
         }
-        // Neither can arguments.
-        Preview::ServerTool { .. } => false,
         Preview::Address { url } => {
             lines.extend(first_line(url));
             fits(url)
@@ -69,8 +67,8 @@ fn permission(asked: &PermissionRequest, project: Option<&Path>) -> Asking {
             lines.extend(first_line(url));
             fits(url) && fits(&asked.target)
         }
-        // A change cannot be shown in one line.
-        Preview::Change { .. } => false,
+        // Neither a change nor arguments can be shown in one line.
+        Preview::Change { .. } | Preview::ServerTool { .. } => false,
         Preview::Move { to } => fits(&asked.target) && fits(&to.display().to_string()),
     };
     // What needs a rule is what the question says already.

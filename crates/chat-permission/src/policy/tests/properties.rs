@@ -154,6 +154,18 @@ fn request() -> impl Strategy<Value = Request> {
         (prop::sample::select(hosts.to_vec()), any::<bool>()).prop_map(|(host, private)| {
             Request::Network { host: host.to_owned(), private, leads_to: Vec::new() }
         }),
+        (
+            prop::sample::select(vec!["notes", "issues"]),
+            prop::sample::select(vec!["read", "write"]),
+            any::<bool>(),
+            any::<bool>()
+        )
+            .prop_map(|(server, tool, read_only, changed)| Request::Mcp {
+                server: server.to_owned(),
+                tool: tool.to_owned(),
+                read_only,
+                changed
+            }),
     ]
 }
 
@@ -281,7 +293,7 @@ proptest! {
                 let starts = run.parts.as_ref().map_or(true, |parts| parts.iter().any(|part| !part.words.is_empty() || !part.assignments.is_empty()));
                 prop_assert!(!passes || run.sandboxed && !(run.network && starts) && run.folder.is_inside());
             }
-            Request::Network { .. } => prop_assert!(!passes),
+            Request::Network { .. } | Request::Mcp { .. } => prop_assert!(!passes),
         }
     }
 

@@ -12,7 +12,7 @@ fn form(fields: Vec<FormField>) -> ApprovalRequest {
     ask(ApprovalKind::Form(Form { server, message, fields }))
 }
 
-fn filled(values: Value) -> Answer {
+fn filled(values: &Value) -> Answer {
     Answer::Form(FormAnswer::Filled(values.as_object().expect("a map").clone()))
 }
 
@@ -71,7 +71,7 @@ fn a_form_is_filled_in_field_by_field_and_sent_at_the_end() {
     let end = next("-");
     assert!(end.starts_with("  name: Ada\n  age: \n  member: no\n  color: \n"), "{end:?}");
     let values = json!({ "name": "Ada", "member": false });
-    assert_eq!(prompt.read("s"), Some(filled(values)));
+    assert_eq!(prompt.read("s"), Some(filled(&values)));
     assert_eq!(prompt.read("d"), Some(Answer::Form(FormAnswer::Declined)));
 }
 
@@ -79,5 +79,5 @@ fn a_form_is_filled_in_field_by_field_and_sent_at_the_end() {
 fn a_form_without_fields_is_only_sent_or_not() {
     let mut prompt = Prompt::new(&form(Vec::new()), true);
     assert_eq!(prompt.choices(), "[s]end, [c]hange, [d]on’t send: ");
-    assert_eq!(prompt.read("send"), Some(filled(json!({}))));
+    assert_eq!(prompt.read("send"), Some(filled(&json!({}))));
 }

@@ -42,15 +42,15 @@ async fn switching(plan: &Plan, branch: usize, switches: usize) -> Result<Vec<f6
     let began = Instant::now();
     let mut child = desktop.spawn(&launch)?;
     settle(&mut child)?;
-    // The way to the arrows: from the message to write they are the first before it, and from the question behind the
-    // reply there is the button to edit that in between.
+    // The way to the arrows: from the message to write they are behind the button with more actions, and from the
+    // question after the reply there are the buttons to edit that, and with more actions, in between.
     let questions = branch / 2;
     if questions > 0 {
         desktop.input().keys(&vec!["alt+Prior"; questions]).await?;
         settle(&mut child)?;
-        desktop.input().keys(&["shift+Tab"]).await?;
+        desktop.input().keys(&["shift+Tab", "shift+Tab"]).await?;
     }
-    desktop.input().keys(&["shift+Tab"]).await?;
+    desktop.input().keys(&["shift+Tab", "shift+Tab"]).await?;
     settle(&mut child)?;
     let from = began.elapsed().as_secs_f64() * 1e3;
     for _ in 0..switches {

@@ -63,7 +63,8 @@ fn measure(plan: &Plan, desktop: &Desktop, arguments: &[&str]) -> Result<Value> 
     let mut command: Command = desktop.command(plan.program("examples/conversation_bench"));
     command.args(arguments).env("GTK_A11Y", "none").stdout(std::process::Stdio::piped());
     let output = command.output().context("conversation_bench could not be started")?;
-    ensure!(output.status.success(), "conversation_bench failed: {}", output.status);
+    let complaint = String::from_utf8_lossy(&output.stderr);
+    ensure!(output.status.success(), "conversation_bench failed: {}: {complaint}", output.status);
     let text = String::from_utf8(output.stdout)?;
     let line = text.lines().last().context("conversation_bench said nothing")?;
     Ok(serde_json::from_str(line)?)

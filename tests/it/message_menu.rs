@@ -87,7 +87,7 @@ async fn the_buttons_of_a_message_open_its_menu_also_by_keyboard() -> Result<()>
 }
 
 #[tokio::test]
-async fn what_was_copied_is_said_for_a_moment() -> Result<()> {
+async fn buttons_copy_and_are_what_they_were_after_that() -> Result<()> {
     let stage = Stage::new().await?;
     let text = "| a | b |\n|---|---|\n| 1 | 2 |\n\n```\nlet it = be;\n```\n\nThat is it.";
     stage.server.push(Script::new().text(text));
@@ -96,14 +96,13 @@ async fn what_was_copied_is_said_for_a_moment() -> Result<()> {
     window.shows("That is it.").await?;
     for (name, copied) in [("Copy Message", text), ("Copy Code", "let it = be;")] {
         window.find(named(name).role(Role::Button)).await?.click_with_mouse().await?;
-        window.find(named("Copied").role(Role::Button)).await?;
+        // For a moment it says that it did, which a busy machine may not see.
         window.gone(named("Copied")).await?;
         window.find(named(name).role(Role::Button)).await?;
         pasted(&window, copied).await?;
     }
     window.find(named("Copy Table")).await?.click_with_mouse().await?;
     window.click(named("Copy as CSV").role(Role::Label)).await?;
-    window.find(named("Copied")).await?;
     window.gone(named("Copied")).await?;
     window.find(named("Copy Table")).await?;
     window.close().await

@@ -37,8 +37,10 @@ pub fn decode(data: &[u8], limits: &Limits) -> Result<Decoded, Failure> {
         image.apply_orientation(orientation);
     }
     let image = opaque(image);
-    let picture = encode(&image)?;
-    let thumbnail = encode(&shrunk(image, limits.thumbnail))?;
+    // A photo is known by its small picture: as PNG, the large one takes most of the time and is never kept.
+    let small = shrunk(image.clone(), limits.thumbnail);
+    let (thumbnail, is_photo) = encode(&small, false)?;
+    let (picture, _) = encode(&image, is_photo)?;
     Ok(Decoded::Picture { picture, thumbnail })
 }
 
@@ -65,22 +67,30 @@ fn opaque(image: DynamicImage) -> DynamicImage {
     image.into_rgb8().into()
 }
 
-/// As PNG if it is transparent or that is smaller, as drawings are; else as JPEG.
-fn encode(image: &DynamicImage) -> Result<Picture, Failure> {
+/// How many times smaller a photo is as JPEG, at least. Drawings are at most a little smaller.
+const PHOTO: usize = 3;
+
+/// As PNG if it is transparent or that is smaller, as drawings are; else as JPEG. Of what `is_photo`, only as JPEG. Also
+/// gives whether it is one.
+fn encode(image: &DynamicImage, is_photo: bool) -> Result<(Picture, bool), Failure> {
     let (width, height) = (image.width(), image.height());
+    let is_transparent = image.color().has_alpha();
     let mut png = Vec::new();
-    image.write_to(&mut Cursor::new(&mut png), ImageFormat::Png).map_err(failed)?;
-    let png = Picture { mime: "image/png".into(), width, height, data: png };
-    if image.color().has_alpha() {
-        return Ok(png);
+    if is_transparent || !is_photo {
+        image.write_to(&mut Cursor::new(&mut png), ImageFormat::Png).map_err(failed)?;
     }
     let mut jpeg = Vec::new();
-    let encoder = JpegEncoder::new_with_quality(&mut jpeg, QUALITY);
-    image.write_with_encoder(encoder).map_err(failed)?;
-    if png.data.len() <= jpeg.len() {
-        return Ok(png);
+    if !is_transparent {
+        let encoder = JpegEncoder::new_with_quality(&mut jpeg, QUALITY);
+        image.write_with_encoder(encoder).map_err(failed)?;
     }
-    Ok(Picture { mime: "image/jpeg".into(), width, height, data: jpeg })
+    let is_photo = !is_transparent && (is_photo || png.len() > PHOTO * jpeg.len());
+    let (mime, data) = if is_transparent || (!is_photo && png.len() <= jpeg.len()) {
+        ("image/png", png)
+    } else {
+        ("image/jpeg", jpeg)
+    };
+    Ok((Picture { mime: mime.into(), width, height, data }, is_photo))
 }
 
 #[expect(clippy::needless_pass_by_value, reason = "what `map_err` gives")]

@@ -90,20 +90,17 @@ async fn a_running_call_names_its_agent_and_all_hear_what_that_runs() {
 #[tokio::test]
 async fn interrupted_agents_continue_and_their_chat_with_what_they_report() {
     let server = Server::start();
-    server.when("Look at a", Script::new().text("A is ").cut());
+    let gate = Gate::new();
+    server.when("Look at a", Script::new().gate_first(&gate).text("A is ").cut());
     let background = json!({ "name": "explorer", "task": "Look at a", "background": true });
     server.push(spawn("c1", background));
     let mut world = World::new(&server).await;
     world.limit(|agents| agents.wake = false).await;
     let fid = world.ask("Have it looked at").await;
-    // Its work, and the chat's.
-    let mut ended = 0;
-    world
-        .until(|event| {
-            ended += usize::from(matches!(event, Event::RequestFinished { .. }));
-            (ended == 2).then_some(())
-        })
-        .await;
+    // Otherwise the chat would still hear that its agent was cut off.
+    assert_eq!(world.finished(&fid).await, StopReason::Complete);
+    gate.open();
+    world.until(|event| matches!(event, Event::RequestFinished { .. }).then_some(())).await;
     let agent = world.manager.agents().find_by_name(&fid, "explorer").await.unwrap().unwrap();
     assert_eq!(agent.trouble, Some(ReplyFailure::Interrupted));
     let agent = agent.meta.fid;

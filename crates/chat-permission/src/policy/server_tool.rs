@@ -61,7 +61,7 @@ mod tests {
                 assert_eq!(reasons, [Why::Mode]);
                 let word = if read_only { "mcp+read-only" } else { "mcp" };
                 let rule: Rule = format!("{word}:github/get_issue").parse().unwrap();
-                assert_eq!(always, [rule.clone()]);
+                assert_eq!(always, std::slice::from_ref(&rule));
                 let remembered = [Entry::allow(rule, Scope::Session)];
                 let again = decide(&remembered, mode, &request("get_issue", read_only, false));
                 assert_eq!(again, Decision::Pass);

@@ -9,12 +9,16 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use chat_mcp::client::{Client, Fault, ServerNews};
+use chat_core::message::{FieldKind, FormAnswer, FormField};
+use chat_mcp::client::{Answer, Asked, Discovery, Fault, Link, ServerNews};
 use chat_mcp::config::{ResolvedEndpoint, SecretText};
+use chat_mcp::form;
 use chat_mcp::http::{HttpClient, transport};
 use chat_mcp::oauth::{Account, CredentialVault, RegisteredClient, SignIn, SignInOptions};
-use chat_mcp::transport::CutOffReason;
-use rmcp::model::{ProgressNotificationParam, Tool};
+use chat_mcp::transport::Ending;
+use rmcp::model::{
+    CallToolRequestParams, ElicitRequestParams, ElicitResult, ElicitationAction, Tool,
+};
 use serde_json::{Value, json};
 use tokio_util::sync::CancellationToken;
 
@@ -48,13 +52,13 @@ async fn run(scenario: &str, url: &str) -> Done<bool> {
     let context: Value = serde_json::from_str(&context).unwrap_or_default();
     let user = User::new(url, scenario, &context).await?;
     if scenario.starts_with("auth/") {
-        let client = user.use_tools(None).await?;
+        let link = user.use_tools(None).await?;
         // Some servers have another issuer from the second call on.
-        user.use_tools(Some(client)).await?.close().await;
+        user.use_tools(Some(link)).await?.close().await;
         return Ok(true);
     }
-    let client = user.connect().await.map_err(|fault| format!("{fault:?}"))?;
-    let tools = client.tools().await.map_err(|fault| format!("{fault:?}"))?.tools;
+    let link = user.connect().await.map_err(|fault| format!("{fault:?}"))?;
+    let tools = link.client().tools().await.map_err(|fault| format!("{fault:?}"))?.tools;
     for (name, arguments) in match calls(scenario, &tools, &context) {
         Some(calls) => calls,
         None => return Ok(false),
@@ -64,11 +68,11 @@ async fn run(scenario: &str, url: &str) -> Done<bool> {
             tokio::time::sleep(Duration::from_millis(300)).await;
         }
         // Tools are called without arguments that they need, too.
-        if let Err(fault) = call(&client, &name, arguments).await {
+        if let Err(fault) = call(&link, &name, arguments).await {
             eprintln!("{name}: {fault:?}");
         }
     }
-    client.close().await;
+    link.close().await;
     Ok(true)
 }
 
@@ -96,10 +100,37 @@ fn calls(scenario: &str, tools: &[Tool], context: &Value) -> Option<Vec<(String,
     })
 }
 
-async fn call(client: &Client, name: &str, arguments: Value) -> Result<(), Fault> {
-    let arguments = arguments.as_object().cloned().unwrap_or_default();
-    let cancel = CancellationToken::new();
-    client.call(name, arguments, CALL, &cancel, |_| {}).await.map(drop)
+async fn call(link: &Link, name: &str, arguments: Value) -> Result<Answer, Fault> {
+    let mut call = CallToolRequestParams::new(name.to_owned());
+    call.arguments = arguments.as_object().cloned();
+    let stop = CancellationToken::new();
+    link.client().call(call, CALL, &stop, |_| (), Arc::new(Accepting)).await
+}
+
+/// Sends back every form as it comes: with what is there at first.
+struct Accepting;
+
+#[async_trait]
+impl Asked for Accepting {
+    async fn ask(&self, question: &ElicitRequestParams) -> ElicitResult {
+        let Some(form) = form::form("", question) else {
+            return ElicitResult::new(ElicitationAction::Decline);
+        };
+        let there = |field: FormField| Some((field.name, there_at_first(field.kind)?));
+        form::result(&FormAnswer::Filled(form.fields.into_iter().filter_map(there).collect()))
+    }
+}
+
+fn there_at_first(kind: FieldKind) -> Option<Value> {
+    match kind {
+        FieldKind::Text { default, .. } | FieldKind::Choice { default, .. } => {
+            default.map(Value::from)
+        }
+        FieldKind::Integer(number) => number.default.map(Value::from),
+        FieldKind::Number(number) => number.default.map(Value::from),
+        FieldKind::Switch { default } => default.map(Value::from),
+        FieldKind::Choices { default, .. } => Some(Value::from(default)),
+    }
 }
 
 /// The user's side of the server.
@@ -129,20 +160,20 @@ impl User {
         Ok(Self { endpoint, http, account: account.map_err(|fault| format!("{fault:?}"))? })
     }
 
-    async fn connect(&self) -> Result<Client, Fault> {
+    async fn connect(&self) -> Result<Link, Fault> {
         let account = Some(&self.account);
         let transport = transport(&self.http, &self.endpoint, account).map_err(|fault| {
             eprintln!("{fault:?}");
             Fault::Closed(None)
         })?;
-        Client::connect(transport, CutOffReason::default(), Arc::new(NoNews)).await
+        Link::connect(transport, Ending::default(), Arc::new(NoNews), Discovery::Ask).await
     }
 
     /// Lists and calls all tools, and signs in as often as the server wants it.
-    async fn use_tools(&self, mut client: Option<Client>) -> Done<Client> {
+    async fn use_tools(&self, mut link: Option<Link>) -> Done<Link> {
         loop {
-            let challenge = match self.try_tools(&mut client).await {
-                Ok(()) => return client.take().ok_or_else(|| "no connection".into()),
+            let challenge = match self.try_tools(&mut link).await {
+                Ok(()) => return link.take().ok_or_else(|| "no connection".into()),
                 Err(Fault::Unauthorized(challenge)) => challenge,
                 Err(fault) => return Err(format!("{fault:?}").into()),
             };
@@ -151,13 +182,13 @@ impl User {
         }
     }
 
-    async fn try_tools(&self, client: &mut Option<Client>) -> Result<(), Fault> {
-        let client = match client {
-            Some(client) => client,
-            None => client.insert(self.connect().await?),
+    async fn try_tools(&self, link: &mut Option<Link>) -> Result<(), Fault> {
+        let link = match link {
+            Some(link) => link,
+            None => link.insert(self.connect().await?),
         };
-        for tool in client.tools().await?.tools {
-            call(client, &tool.name, json!({})).await?;
+        for tool in link.client().tools().await?.tools {
+            call(link, &tool.name, json!({})).await?;
         }
         Ok(())
     }
@@ -207,6 +238,4 @@ struct NoNews;
 
 impl ServerNews for NoNews {
     fn lists_changed(&self) {}
-
-    fn progress(&self, _: ProgressNotificationParam) {}
 }

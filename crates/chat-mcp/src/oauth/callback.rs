@@ -178,7 +178,7 @@ mod tests {
             Answer::Code { url } => {
                 Answer::Code { url: url.replace(&listener.port.to_string(), "PORT") }
             }
-            other => other,
+            other @ Answer::Error { .. } => other,
         })
     }
 

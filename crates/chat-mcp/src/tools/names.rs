@@ -67,7 +67,8 @@ mod tests {
     #[test]
     fn names_are_the_servers_and_the_tools() {
         let prefixes = prefixes([], ["github", "my.server", "my@server"]);
-        assert_eq!(Vec::from_iter(prefixes.values()), ["github__", "my_server__", "my_server_2__"]);
+        let shown: Vec<&String> = prefixes.values().collect();
+        assert_eq!(shown, ["github__", "my_server__", "my_server_2__"]);
         assert_eq!(super::prefixes(["github__"], ["github"])["github"], "github_2__");
         let names = names("github__", ["get_issue", "get issue", "get\u{202e}issue", "../x"]);
         assert_eq!(

@@ -10,7 +10,7 @@ use tokio::io::AsyncReadExt;
 use tokio::net::TcpStream;
 use url::Url;
 
-use crate::server::{Behavior, Server, User, Vault, call, location, page};
+use crate::server::{Behavior, Refused, Server, User, Vault, call, location, page};
 
 fn closed() -> Behavior {
     Behavior { wants_token: true, expires_in: 3600, ..Behavior::default() }
@@ -149,8 +149,11 @@ async fn a_refusal_is_told_in_its_words() {
 #[tokio::test]
 async fn who_does_not_cooperate_is_told_by_kind() {
     for (behavior, fault) in [
-        (Behavior { refuses_to_register: true, ..closed() }, OAuthFault::RegistrationRefused),
-        (Behavior { refuses_tokens: true, ..closed() }, OAuthFault::TokenRefused),
+        (
+            Behavior { refuses: Some(Refused::Registration), ..closed() },
+            OAuthFault::RegistrationRefused,
+        ),
+        (Behavior { refuses: Some(Refused::Tokens), ..closed() }, OAuthFault::TokenRefused),
         (
             Behavior { token_endpoint: Some("http://10.0.0.1/token"), ..closed() },
             OAuthFault::AddressRefused,

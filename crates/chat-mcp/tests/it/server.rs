@@ -37,6 +37,13 @@ impl Asked {
     }
 }
 
+/// A step of signing in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Refused {
+    Registration,
+    Tokens,
+}
+
 /// What the server does.
 #[derive(Clone, Debug, Default)]
 pub struct Behavior {
@@ -54,9 +61,8 @@ pub struct Behavior {
     pub says_issuer: Option<&'static str>,
     /// Where tokens are fetched.
     pub token_endpoint: Option<&'static str>,
-    /// Whether programs can register themselves, and get tokens.
-    pub refuses_to_register: bool,
-    pub refuses_tokens: bool,
+    /// What it refuses to those who sign in.
+    pub refuses: Option<Refused>,
     /// Where requests for a path are sent instead.
     pub redirects: BTreeMap<&'static str, (u16, String)>,
     /// What is answered at `/mcp`, in place of the protocol.
@@ -162,7 +168,9 @@ async fn answer(State(shared): State<Arc<Shared>>, request: Request) -> Response
             "scopes_supported": ["read", "write", "offline_access"],
             "authorization_response_iss_parameter_supported": true,
         })),
-        "/register" if behavior.refuses_to_register => with(403, &[], "no".to_owned()),
+        "/register" if behavior.refuses == Some(Refused::Registration) => {
+            with(403, &[], "no".to_owned())
+        }
         "/register" => {
             let mut answer: Value = serde_json::from_str(&asked.body).unwrap();
             answer["client_id"] = json!(format!("client-{}", shared.next()));
@@ -254,7 +262,7 @@ impl Shared {
         assert_eq!(form["resource"], format!("{}/mcp", self.origin));
         // Each is taken once.
         let scope = self.grants.lock().unwrap().remove(grant);
-        let Some(scope) = scope.filter(|_| !behavior.refuses_tokens) else {
+        let Some(scope) = scope.filter(|_| behavior.refuses != Some(Refused::Tokens)) else {
             let refusal = json!({ "error": "invalid_grant" }).to_string();
             return with(400, &[("content-type", "application/json")], refusal);
         };
@@ -340,7 +348,7 @@ impl User {
 
 /// Calls the server's tool.
 pub async fn call(link: &Link) -> Result<Answer, Fault> {
-    let limit = std::time::Duration::from_secs(60);
+    let limit = std::time::Duration::from_mins(1);
     let call = CallToolRequestParams::new("echo");
     let stop = CancellationToken::new();
     link.client().call(call, limit, &stop, |_| (), Arc::new(NobodyAsked)).await

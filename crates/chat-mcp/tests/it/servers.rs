@@ -16,7 +16,7 @@ use tokio::time::timeout;
 use crate::server::{Behavior, Server, location, page};
 
 /// Far more than anything takes.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
 /// The servers of a file, with the folder that has it.
 async fn configured(servers: &Value) -> (TempDir, Servers) {

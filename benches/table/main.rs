@@ -18,6 +18,7 @@ mod process;
 mod report;
 mod review;
 mod seed;
+mod servers;
 mod start;
 mod terminal;
 mod tools;
@@ -41,7 +42,7 @@ pub struct Plan {
 }
 
 /// The names of the groups of rows.
-const GROUPS: [&str; 15] = [
+const GROUPS: [&str; 16] = [
     "window",
     "conversation",
     "stored-chat",
@@ -56,6 +57,7 @@ const GROUPS: [&str; 15] = [
     "drafts",
     "growth",
     "tools",
+    "servers",
     "code",
 ];
 
@@ -126,6 +128,7 @@ async fn main() -> Result<()> {
             "drafts" => drafts::drafts(&plan).await,
             "growth" => growth::window(&plan).await,
             "tools" => tools::tools(&plan).await,
+            "servers" => servers::servers(&plan).await,
             "code" => code::code(&plan).await,
             _ => idle::unseen_sessions(&plan).await,
         };

@@ -57,19 +57,19 @@ pub async fn stored_chat(plan: &Plan) -> Result<Vec<Row>> {
 }
 
 /// What a program calls its first frame.
-const FIRST: &str = "first_frame";
+pub const FIRST: &str = "first_frame";
 /// What it calls the moment when all that was asked for is shown.
 const READY: &str = "ready";
 
-struct Started {
+pub struct Started {
     /// When the mark was reached, in ms from exec.
-    at: f64,
+    pub at: f64,
     /// Resident memory at rest, in MiB.
-    memory: f64,
+    pub memory: f64,
 }
 
 /// Starts a program, waits until it rests, and ends it.
-fn run(desktop: &Desktop, launch: &Launch, mark: &str) -> Result<Started> {
+pub fn run(desktop: &Desktop, launch: &Launch, mark: &str) -> Result<Started> {
     let file = desktop.folder().join("diagnostics.json");
     forget(&file)?;
     let mut child = desktop.spawn(&launch.clone().env("NATTER_DIAGNOSTICS", &file))?;

@@ -212,11 +212,12 @@ impl Servers {
         Some(self.lock().entry(key)?.status())
     }
 
-    /// Starts a server if it does not run, and waits until it does.
+    /// Starts a server if it does not run, as its file has it now, and waits until it does.
     ///
     /// # Errors
     /// Why it does not run.
     pub async fn start(&self, key: &ServerKey) -> Option<Result<(), StartFault>> {
+        self.refresh(key.project.as_deref()).await;
         let entry = self.lock().entry(key)?;
         Some(entry.connection().ready(START).await.map(drop))
     }

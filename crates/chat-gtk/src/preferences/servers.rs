@@ -21,6 +21,7 @@ use self::row::Row;
 use super::rows::{PreferencesContext, plain_row};
 use crate::accessible;
 use crate::models::has_keyboard;
+use crate::tool_servers::ToolServers;
 
 /// The groups on the page. Cheap to clone.
 #[derive(Clone, Debug)]
@@ -89,7 +90,7 @@ impl ServersPage {
         let servers = self.0.context.servers.clone();
         let mut changes = servers.servers.changes();
         let following = glib::spawn_future_local(async move {
-            servers.run(|servers| async move { servers.refresh(None).await }).await;
+            read(&servers).await;
             loop {
                 let Some(inner) = weak.upgrade() else { return };
                 Self(inner).fill();
@@ -99,6 +100,14 @@ impl ServersPage {
             }
         });
         if let Some(window) = self.0.context.window.upgrade() {
+            // Whoever comes back may have changed the file in an editor.
+            let servers = self.0.context.servers.clone();
+            window.connect_is_active_notify(move |window| {
+                if window.is_active() {
+                    let servers = servers.clone();
+                    glib::spawn_future_local(async move { read(&servers).await });
+                }
+            });
             window.connect_close_request(move |_| {
                 following.abort();
                 glib::Propagation::Proceed
@@ -192,6 +201,11 @@ impl Inner {
             gtk::show_uri(this.context.window.upgrade().as_ref(), &uri, gtk::gdk::CURRENT_TIME);
         });
     }
+}
+
+/// Reads the file, and takes over what changed in it.
+async fn read(servers: &ToolServers) {
+    servers.run(|servers| async move { servers.refresh(None).await }).await;
 }
 
 fn menu() -> gio::Menu {

@@ -93,6 +93,15 @@ async fn a_program_that_dies_is_started_again() {
 }
 
 #[tokio::test]
+async fn a_server_starts_as_its_file_has_it_now() {
+    let (_folder, servers) = configured(&json!({ "notes": scripted(&["dies-at-start"]) })).await;
+    servers.start(&key("notes")).await.unwrap().unwrap_err();
+    let mended = json!({ "mcpServers": { "notes": scripted(&["good"]) } });
+    std::fs::write(servers.file().path(), mended.to_string()).unwrap();
+    servers.start(&key("notes")).await.unwrap().unwrap();
+}
+
+#[tokio::test]
 async fn what_does_not_start_says_why() {
     let none = json!({ "command": "natter-has-no-such-program" });
     let (_folder, servers) = configured(&json!({ "none": none })).await;

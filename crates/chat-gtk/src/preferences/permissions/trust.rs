@@ -80,7 +80,7 @@ impl Inner {
         }
         let mut rows: Vec<_> = trusted.iter().map(|root| self.row(root)).collect();
         if rows.is_empty() {
-            let none = plain_row(&gettext("No trusted projects yet"), &self.kind.how_to());
+            let none = plain_row(&self.kind.none(), &self.kind.how_to());
             rows.push((none, None));
         }
         for (row, _) in &rows {

@@ -32,6 +32,14 @@ impl Kind {
         }
     }
 
+    /// What is there where there is no such project.
+    pub(super) fn none(self) -> String {
+        match self {
+            Self::Definitions => gettext("No trusted projects yet"),
+            Self::Servers => gettext("No projects with trusted servers yet"),
+        }
+    }
+
     /// How a project comes into the list.
     pub(super) fn how_to(self) -> String {
         match self {

@@ -14,7 +14,9 @@ use chat_mcp::client::{Answer, Asked, Discovery, Fault, Link, ServerNews};
 use chat_mcp::config::{ResolvedEndpoint, SecretText};
 use chat_mcp::form;
 use chat_mcp::http::{HttpClient, transport};
-use chat_mcp::oauth::{Account, CredentialVault, RegisteredClient, SignIn, SignInOptions};
+use chat_mcp::oauth::{
+    Account, CredentialVault, RegisteredClient, SignIn, SignInOptions, VaultLocked,
+};
 use chat_mcp::transport::Ending;
 use rmcp::model::{
     CallToolRequestParams, ElicitRequestParams, ElicitResult, ElicitationAction, Tool,
@@ -217,8 +219,8 @@ struct Vault(Mutex<BTreeMap<String, String>>);
 
 #[async_trait]
 impl CredentialVault for Vault {
-    async fn load(&self, key: &str) -> Option<String> {
-        self.0.lock().ok()?.get(key).cloned()
+    async fn load(&self, key: &str) -> Result<Option<String>, VaultLocked> {
+        Ok(self.0.lock().map_err(|_| VaultLocked)?.get(key).cloned())
     }
 
     async fn save(&self, key: &str, value: String) {
@@ -227,10 +229,9 @@ impl CredentialVault for Vault {
         }
     }
 
-    async fn remove(&self, key: &str) {
-        if let Ok(mut kept) = self.0.lock() {
-            kept.remove(key);
-        }
+    async fn remove(&self, key: &str) -> Result<(), VaultLocked> {
+        self.0.lock().map_err(|_| VaultLocked)?.remove(key);
+        Ok(())
     }
 }
 

@@ -7,7 +7,7 @@ use chat_core::error::Result;
 use chat_core::settings::{Key, KeyStorage, KeyStore};
 
 use crate::config::{Reference, Resolver, SecretText, Unresolved};
-use crate::oauth::CredentialVault;
+use crate::oauth::{CredentialVault, VaultLocked};
 
 /// Secrets of servers stand apart from the keys of connections.
 const PREFIX: &str = "mcp/";
@@ -45,8 +45,13 @@ impl Keys {
 /// Tokens have names of their own, which begin alike.
 #[async_trait]
 impl CredentialVault for Keys {
-    async fn load(&self, key: &str) -> Option<String> {
-        Some(self.0.stored(key).await.ok()??.expose().to_owned())
+    async fn load(&self, key: &str) -> Result<Option<String>, VaultLocked> {
+        match self.0.stored(key).await {
+            Ok(found) => Ok(found.map(|key| key.expose().to_owned())),
+            // Where there is no keyring, nothing was kept.
+            Err(_) if self.0.has_no_keyring().await => Ok(None),
+            Err(_) => Err(VaultLocked),
+        }
     }
 
     async fn save(&self, key: &str, value: String) {
@@ -55,10 +60,8 @@ impl CredentialVault for Keys {
         }
     }
 
-    async fn remove(&self, key: &str) {
-        if let Err(error) = self.0.remove(key).await {
-            tracing::warn!(%error, "the token of a server stays in the keyring");
-        }
+    async fn remove(&self, key: &str) -> Result<(), VaultLocked> {
+        self.0.remove(key).await.map_err(|_| VaultLocked)
     }
 }
 

@@ -25,15 +25,26 @@ pub use self::sign_in::SignIn;
 /// Keeps what must stay secret between runs.
 #[async_trait]
 pub trait CredentialVault: Send + Sync {
-    /// What is kept under a key; none if there is nothing, or it cannot be read now.
-    async fn load(&self, key: &str) -> Option<String>;
+    /// What is kept under a key, if there is something.
+    ///
+    /// # Errors
+    /// There may be something, and it cannot be read now.
+    async fn load(&self, key: &str) -> Result<Option<String>, VaultLocked>;
 
     /// Keeps a text under a key, in place of what was there.
     async fn save(&self, key: &str, value: String);
 
     /// Forgets what is kept under a key.
-    async fn remove(&self, key: &str);
+    ///
+    /// # Errors
+    /// There may be something, and it stays.
+    async fn remove(&self, key: &str) -> Result<(), VaultLocked>;
 }
+
+/// What is in a vault can neither be read nor removed now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the vault is locked")]
+pub struct VaultLocked;
 
 /// With whom the user signed in for a server. No secret: it says where the secrets are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -78,7 +78,7 @@ impl Launcher {
         let resolved = self.server.config.expand(&self.keys).await.map_err(StartFault::Expand)?;
         if let ResolvedServer::Endpoint(endpoint) = resolved {
             let (_, account) = self.account(&endpoint).await?;
-            account.sign_out().await;
+            account.sign_out().await.map_err(of_oauth)?;
         }
         match tokio::fs::remove_file(&self.account).await {
             Err(error) if error.kind() != io::ErrorKind::NotFound => {

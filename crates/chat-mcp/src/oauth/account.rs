@@ -62,12 +62,12 @@ impl Account {
     /// Takes the token of an earlier run, if there is one that can still be used. Whether there is.
     ///
     /// # Errors
-    /// There is a token, and whoever issued it cannot be asked about it now.
+    /// There may be a token, but the vault is locked, or whoever issued it cannot be asked about it now.
     pub async fn restore(&self) -> Result<bool, OAuthFault> {
         let Some(known) = self.known_issuer() else { return Ok(false) };
         let key = key(&known.issuer, self.server());
         let vault = Arc::clone(&self.0.vault);
-        let Some((credentials, item)) = Credentials::load(vault, key).await else {
+        let Some((credentials, item)) = Credentials::load(vault, key).await? else {
             return Ok(false);
         };
         let challenge = known
@@ -103,16 +103,22 @@ impl Account {
     }
 
     /// Forgets the token, here and in the vault.
-    pub async fn sign_out(&self) {
+    ///
+    /// # Errors
+    /// The vault keeps it; the user is still signed in.
+    pub async fn sign_out(&self) -> Result<(), OAuthFault> {
         let (known, credentials) = {
-            let mut state = self.state();
-            (state.known.take(), state.credentials.take())
+            let state = self.state();
+            (state.known.clone(), state.credentials.clone())
         };
         if let Some(credentials) = credentials {
-            credentials.forget().await;
+            credentials.forget().await?;
         } else if let Some(known) = known {
-            self.0.vault.remove(&key(&known.issuer, self.server())).await;
+            self.0.vault.remove(&key(&known.issuer, self.server())).await?;
         }
+        let mut state = self.state();
+        (state.known, state.credentials) = (None, None);
+        Ok(())
     }
 
     /// What sends requests with the token, or without as long as there is none.
@@ -196,7 +202,7 @@ impl Account {
         };
         // Whoever issued it issues no more for this server.
         if let Some(old) = old.filter(|old| old.key() != credentials.key()) {
-            old.forget().await;
+            old.drop_useless().await;
         }
     }
 

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 use url::Url;
 
-use super::CredentialVault;
+use super::{CredentialVault, VaultLocked};
 
 /// The digits of a hash that tell servers apart.
 const DIGITS: usize = 16;
@@ -49,12 +49,20 @@ pub(super) struct Item {
 
 impl Credentials {
     /// Those that were kept; none if there are none that can be used.
-    pub(super) async fn load(vault: Arc<dyn CredentialVault>, key: String) -> Option<(Self, Item)> {
-        let item = Item::of(vault.load(&key).await.as_deref()?)?;
-        item.credentials.token_response.as_ref()?;
+    ///
+    /// # Errors
+    /// The vault is locked.
+    pub(super) async fn load(
+        vault: Arc<dyn CredentialVault>,
+        key: String,
+    ) -> Result<Option<(Self, Item)>, VaultLocked> {
+        let item = vault.load(&key).await?.as_deref().and_then(Item::of);
+        let Some(item) = item.filter(|item| item.credentials.token_response.is_some()) else {
+            return Ok(None);
+        };
         let client_secret = item.client_secret.clone();
         let held = Mutex::new(Some(item.clone()));
-        Some((Self(Arc::new(Inner { vault, key, client_secret, held })), item))
+        Ok(Some((Self(Arc::new(Inner { vault, key, client_secret, held })), item)))
     }
 
     /// A place for tokens that are still to come.
@@ -77,10 +85,23 @@ impl Credentials {
     }
 
     /// Forgets them.
-    pub(super) async fn forget(&self) {
+    ///
+    /// # Errors
+    /// The vault keeps them, and so does this.
+    pub(super) async fn forget(&self) -> Result<(), VaultLocked> {
+        let mut held = self.0.held.lock().await;
+        self.0.vault.remove(&self.0.key).await?;
+        *held = None;
+        Ok(())
+    }
+
+    /// Forgets them here, even if the vault keeps them: they are of no use any more.
+    pub(super) async fn drop_useless(&self) {
         let mut held = self.0.held.lock().await;
         *held = None;
-        self.0.vault.remove(&self.0.key).await;
+        if let Err(error) = self.0.vault.remove(&self.0.key).await {
+            tracing::warn!(%error, "a token of a server that is of no use stays in the keyring");
+        }
     }
 }
 
@@ -117,7 +138,7 @@ impl CredentialStore for Credentials {
     }
 
     async fn clear(&self) -> Result<(), AuthError> {
-        self.forget().await;
+        self.drop_useless().await;
         Ok(())
     }
 
@@ -130,7 +151,7 @@ impl CredentialStore for Credentials {
         let is_same = held.as_ref().is_some_and(|item| item.refresh_token() == rejected);
         drop(held);
         if is_same {
-            self.forget().await;
+            self.drop_useless().await;
         }
         Ok(())
     }
@@ -138,7 +159,9 @@ impl CredentialStore for Credentials {
     async fn acquire_refresh_guard(&self) -> Result<Option<CredentialRefreshGuard>, AuthError> {
         // Another run may have renewed them: most tokens for that can be used once.
         let mut held = self.0.held.lock().await;
-        if let Some(item) = self.0.vault.load(&self.0.key).await.as_deref().and_then(Item::of) {
+        if let Ok(Some(text)) = self.0.vault.load(&self.0.key).await
+            && let Some(item) = Item::of(&text)
+        {
             *held = Some(item);
         }
         Ok(None)

@@ -2,6 +2,8 @@
 
 use rmcp::transport::auth::{AuthError, ProtectedResourceMetadataInvalidReason};
 
+use super::VaultLocked;
+
 /// Why nobody could sign in to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OAuthFault {
@@ -37,10 +39,18 @@ pub enum OAuthFault {
     Unsupported,
     /// The server wanted the user to sign in again and again.
     TooManyTries,
+    /// The token can neither be read nor removed: the keyring is locked, or does not answer.
+    NoKeyring,
     /// This program cannot listen for what the browser brings.
     NoListener,
     /// The browser cannot be opened. Whoever opens it says so.
     NoBrowser,
+}
+
+impl From<VaultLocked> for OAuthFault {
+    fn from(_: VaultLocked) -> Self {
+        Self::NoKeyring
+    }
 }
 
 impl OAuthFault {

@@ -70,9 +70,27 @@ async fn the_user_signs_in_once_and_later_runs_use_the_token() {
     assert_eq!(server.asked("/authorize").len(), 1);
     assert_eq!(server.asked("/register").len(), 1);
 
-    later.account.sign_out().await;
+    vault.set_locked(true);
+    assert_eq!(later.account.sign_out().await, Err(OAuthFault::NoKeyring));
+    assert!(later.account.is_signed_in() && later.account.known_issuer().is_some());
+    vault.set_locked(false);
+    later.account.sign_out().await.unwrap();
     assert!(vault.0.lock().unwrap().is_empty());
     assert!(!later.account.is_signed_in());
+}
+
+#[tokio::test]
+async fn a_locked_keyring_is_not_one_without_a_token() {
+    let server = Server::start(closed()).await;
+    let vault = Arc::new(Vault::default());
+    let first = user(&server, &vault).await;
+    signed_in(&first).await.close().await;
+    let known = first.account.known_issuer();
+    let later = User::new(server.endpoint(), &vault, known, SignInOptions::default()).await;
+    vault.set_locked(true);
+    assert_eq!(later.account.restore().await, Err(OAuthFault::NoKeyring));
+    vault.set_locked(false);
+    assert_eq!(later.account.restore().await, Ok(true));
 }
 
 #[tokio::test]

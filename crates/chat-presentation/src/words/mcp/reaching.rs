@@ -101,6 +101,9 @@ pub fn mcp_oauth_fault(fault: &OAuthFault) -> String {
         OAuthFault::TooManyTries => {
             gettext("The server keeps asking you to sign in. Restart the server to try again.")
         }
+        OAuthFault::NoKeyring => gettext(
+            "The keyring with your sign-in is locked or doesn’t respond. Unlock it and try again.",
+        ),
         OAuthFault::NoListener => {
             gettext("Natter can’t receive the browser’s answer. Restart Natter and try again.")
         }
@@ -138,6 +141,7 @@ mod tests {
             OAuthFault::AddressRefused,
             OAuthFault::Unsupported,
             OAuthFault::TooManyTries,
+            OAuthFault::NoKeyring,
             OAuthFault::NoListener,
             OAuthFault::NoBrowser,
         ];

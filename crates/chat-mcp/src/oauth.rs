@@ -54,6 +54,18 @@ pub struct KnownIssuer {
     /// Where the server said so, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_metadata: Option<String>,
+    /// The key under which the vault keeps the token. It is another one if the server's address changes.
+    pub key: String,
+}
+
+impl KnownIssuer {
+    /// Forgets the token. Nobody has to be reached for that. Connections that use it must have ended.
+    ///
+    /// # Errors
+    /// The vault keeps it.
+    pub async fn sign_out(&self, vault: &dyn CredentialVault) -> Result<(), OAuthFault> {
+        Ok(vault.remove(&self.key).await?)
+    }
 }
 
 /// How this program introduces itself, and how long it waits.

@@ -102,25 +102,6 @@ impl Account {
         self.state().credentials.is_some()
     }
 
-    /// Forgets the token, here and in the vault.
-    ///
-    /// # Errors
-    /// The vault keeps it; the user is still signed in.
-    pub async fn sign_out(&self) -> Result<(), OAuthFault> {
-        let (known, credentials) = {
-            let state = self.state();
-            (state.known.clone(), state.credentials.clone())
-        };
-        if let Some(credentials) = credentials {
-            credentials.forget().await?;
-        } else if let Some(known) = known {
-            self.0.vault.remove(&key(&known.issuer, self.server())).await?;
-        }
-        let mut state = self.state();
-        (state.known, state.credentials) = (None, None);
-        Ok(())
-    }
-
     /// What sends requests with the token, or without as long as there is none.
     pub(crate) fn client(&self) -> AuthClient<Client> {
         self.0.client.clone()
@@ -197,12 +178,14 @@ impl Account {
         *self.0.client.auth_manager.lock().await = manager;
         let old = {
             let mut state = self.state();
-            state.known = Some(known);
-            state.credentials.replace(credentials.clone())
+            state.credentials = Some(credentials);
+            state.known.replace(known.clone())
         };
-        // Whoever issued it issues no more for this server.
-        if let Some(old) = old.filter(|old| old.key() != credentials.key()) {
-            old.drop_useless().await;
+        // Whoever issued it issues no more for this server, or the server was at another address.
+        if let Some(old) = old.filter(|old| old.key != known.key)
+            && let Err(error) = self.0.vault.remove(&old.key).await
+        {
+            tracing::warn!(%error, "a token of a server that is of no use stays in the keyring");
         }
     }
 

@@ -74,25 +74,10 @@ impl Credentials {
         Self(Arc::new(Inner { vault, key, client_secret, held: Mutex::default() }))
     }
 
-    pub(super) fn key(&self) -> &str {
-        &self.0.key
-    }
-
     /// What the user allowed.
     pub(super) async fn scopes(&self) -> Vec<String> {
         let held = self.0.held.lock().await;
         held.as_ref().map(|item| item.credentials.granted_scopes.clone()).unwrap_or_default()
-    }
-
-    /// Forgets them.
-    ///
-    /// # Errors
-    /// The vault keeps them, and so does this.
-    pub(super) async fn forget(&self) -> Result<(), VaultLocked> {
-        let mut held = self.0.held.lock().await;
-        self.0.vault.remove(&self.0.key).await?;
-        *held = None;
-        Ok(())
     }
 
     /// Forgets them here, even if the vault keeps them: they are of no use any more.

@@ -154,6 +154,12 @@ pub fn mcp_write_error(error: &WriteError) -> String {
         WriteError::NoServer { name } => {
             of_name(&gettext("The server “{name}” no longer exists."), name)
         }
+        WriteError::StillSignedIn { name } => of_name(
+            &gettext(
+                "Your sign-in to “{name}” can’t be removed from the keyring, so nothing was saved. Unlock the keyring and try again.",
+            ),
+            name,
+        ),
         WriteError::InvalidName { .. } => mcp_problem_sentence(&ProblemKind::InvalidName),
         WriteError::TooLarge => {
             gettext("There are too many servers. Remove some that you don’t need.")

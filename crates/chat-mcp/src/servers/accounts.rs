@@ -3,9 +3,8 @@
 use std::io::ErrorKind;
 
 use super::{ServerKey, Servers};
-use crate::client::Fault;
 use crate::config::{Change, Server, Transport, WriteError};
-use crate::connection::{PendingSignIn, StartFault, State, sign_out};
+use crate::connection::{PendingSignIn, StartFault, sign_out};
 
 impl Servers {
     /// Begins to sign the user in to a server that wants that. None if it wants nothing, or is not used.
@@ -17,11 +16,7 @@ impl Servers {
         key: &ServerKey,
     ) -> Option<Result<PendingSignIn, StartFault>> {
         let entry = self.lock().entry(key)?;
-        let State::Failed { why: StartFault::Client(Fault::Unauthorized(challenge)), .. } =
-            entry.connection().snapshot().state
-        else {
-            return None;
-        };
+        let challenge = entry.connection().snapshot().challenge?;
         Some(entry.launcher().begin_sign_in(&challenge).await)
     }
 

@@ -50,7 +50,7 @@ pub enum Refused {
 pub struct Behavior {
     /// Whether it wants a token.
     pub wants_token: bool,
-    /// The scope without which no tool can be called.
+    /// The scope without which no tool can be called and no resource read.
     pub call_scope: Option<&'static str>,
     /// Whether that is not enough, either.
     pub never_enough: bool,
@@ -214,7 +214,7 @@ impl Shared {
             Some("tools/list") => {
                 json!({ "tools": [{ "name": "echo", "inputSchema": { "type": "object" } }] })
             }
-            Some("tools/call") => {
+            Some(method @ ("tools/call" | "resources/read")) => {
                 let scope = scope.unwrap_or_default();
                 if let Some(wanted) = behavior.call_scope
                     && (behavior.never_enough || !scope.split(' ').any(|it| it == wanted))
@@ -222,7 +222,11 @@ impl Shared {
                     let more = format!(", error=\"insufficient_scope\", scope=\"{wanted}\"");
                     return with(403, &[("www-authenticate", &challenge(&more))], String::new());
                 }
-                json!({ "content": [{ "type": "text", "text": "hello" }] })
+                if method == "resources/read" {
+                    json!({ "contents": [{ "uri": "note://today", "text": "hello" }] })
+                } else {
+                    json!({ "content": [{ "type": "text", "text": "hello" }] })
+                }
             }
             _ if request["id"].is_null() => return with(202, &[], String::new()),
             _ => {

@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::time::Duration;
 
+use chat_core::error::ServerFault;
 use chat_core::settings::Folders;
+use chat_core::tool::ServerContext;
 use chat_mcp::client::Fault;
 use chat_mcp::config::{self, Change, HttpServer, ServerConfig, Template, Transport};
 use chat_mcp::connection::{StartFault, State};
+use chat_mcp::http::HttpFault;
 use chat_mcp::servers::{ServerKey, Servers, ServersOptions};
 use chat_sandbox::Preference;
 use serde_json::{Value, json};
@@ -193,6 +196,55 @@ async fn a_sign_in_ends_with_the_server_or_its_address_and_not_with_its_name() {
     servers.sign_out(&key("tickets")).await.unwrap();
     change(switched(false)).await;
     assert!(wants_sign_in(&servers, "tickets").await);
+}
+
+#[tokio::test]
+async fn a_server_that_runs_and_wants_more_can_be_signed_in_to() {
+    let behavior = Behavior {
+        wants_token: true,
+        expires_in: 3600,
+        call_scope: Some("write"),
+        ..Behavior::default()
+    };
+    let server = Server::start(behavior).await;
+    let url = server.endpoint().url.expose().to_owned();
+    let (_folder, servers) = configured(&json!({ "issues": { "url": url } })).await;
+    sign_in(&servers, "issues").await;
+    let status = || servers.status(&key("issues")).unwrap();
+    assert!(!status().wants_sign_in && servers.begin_sign_in(&key("issues")).await.is_none());
+
+    let mut changes = servers.changes();
+    let read = || servers.read(None, "issues", "note://today");
+    assert_eq!(read().await.unwrap_err(), ServerFault::SignIn);
+    let waiting = async {
+        while !status().wants_sign_in {
+            changes.changed().await.unwrap();
+        }
+    };
+    timeout(PATIENCE, waiting).await.expect("nobody said that the user must sign in");
+    assert_eq!(status().state, State::Running);
+    let pending = servers.begin_sign_in(&key("issues")).await.unwrap().unwrap();
+    let url = pending.url().to_owned();
+    let browsing = async { page(&location(&url).await).await };
+    let (finished, _) = tokio::join!(pending.finish(), browsing);
+    finished.unwrap();
+    servers.restart(&key("issues"));
+    servers.start(&key("issues")).await.unwrap().unwrap();
+    assert!(!status().wants_sign_in);
+    read().await.unwrap();
+}
+
+#[tokio::test]
+async fn nobody_signs_in_to_a_server_whose_entry_says_who_the_user_is() {
+    let behavior = Behavior { wants_token: true, ..Behavior::default() };
+    let server = Server::start(behavior).await;
+    let url = server.endpoint().url.expose().to_owned();
+    let issues = json!({ "url": url, "headers": { "authorization": "Bearer wrong" } });
+    let (_folder, servers) = configured(&json!({ "issues": issues })).await;
+    let fault = servers.start(&key("issues")).await.unwrap().unwrap_err();
+    assert_eq!(fault, StartFault::Client(Fault::Http(HttpFault::Status(401))));
+    assert!(!servers.status(&key("issues")).unwrap().wants_sign_in);
+    assert!(servers.begin_sign_in(&key("issues")).await.is_none());
 }
 
 #[tokio::test]

@@ -6,10 +6,8 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use adw::prelude::*;
-use chat_mcp::client::Fault;
 use chat_mcp::config::{Change, WriteError};
-use chat_mcp::connection::{StartFault, State};
-use chat_mcp::servers::{ServerKey, ServerStatus};
+use chat_mcp::servers::ServerKey;
 use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
@@ -50,12 +48,6 @@ pub(super) async fn test(context: &PreferencesContext, name: &str) -> String {
         Some(Err(fault)) => words::mcp_start_fault(&fault),
         None => gettext("The server is off. Switch it on first."),
     }
-}
-
-/// Whether a server waits for the user to sign in.
-pub(super) fn wants_sign_in(status: &ServerStatus) -> bool {
-    use StartFault::Client;
-    matches!(&status.state, State::Failed { why: Client(Fault::Unauthorized(_)), .. })
 }
 
 /// Opens the browser in which the user signs in to a server, waits for them there, and starts the server. Returns what

@@ -39,9 +39,18 @@ pub trait CredentialVault: Send + Sync {
     /// # Errors
     /// There may be something, and it stays.
     async fn remove(&self, key: &str) -> Result<(), VaultLocked>;
+
+    /// Waits until nobody else changes what is kept under a key, in this run or in another one, and keeps them waiting
+    /// until what it gives is dropped. A vault that nobody else uses needs none of that.
+    ///
+    /// # Errors
+    /// Somebody else takes too long.
+    async fn lock(&self, _key: &str) -> Result<Box<dyn Send>, VaultLocked> {
+        Ok(Box::new(()))
+    }
 }
 
-/// What is in a vault can neither be read nor removed now.
+/// What is in a vault can neither be read nor changed now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the vault is locked")]
 pub struct VaultLocked;
@@ -64,6 +73,8 @@ impl KnownIssuer {
     /// # Errors
     /// The vault keeps it.
     pub async fn sign_out(&self, vault: &dyn CredentialVault) -> Result<(), OAuthFault> {
+        // Else whoever renews it just now would keep it after all. Whoever takes too long for that is not waited for.
+        let _alone = vault.lock(&self.key).await;
         Ok(vault.remove(&self.key).await?)
     }
 }

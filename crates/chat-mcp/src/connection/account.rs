@@ -11,6 +11,7 @@ use super::launch::Launcher;
 use crate::client::Fault;
 use crate::config::{ResolvedEndpoint, ResolvedServer};
 use crate::http::{HttpClient, HttpFault, HttpTransport, transport};
+use crate::keys::TokenVault;
 use crate::oauth::{Account, CredentialVault, KnownIssuer, OAuthFault, SignIn, SignInOptions};
 
 /// A sign-in that began: the user goes on in the browser. Dropping it ends it.
@@ -85,7 +86,7 @@ impl Launcher {
         let (known, client) =
             prepared.map_err(|error| StartFault::NotStarted(error.to_string()))?;
         let client = client.map_err(of_http)?;
-        let vault = Arc::new(self.keys.clone());
+        let vault = Arc::new(TokenVault::new(self.keys.clone(), &self.account));
         let account = Account::new(&client, vault, known, SignInOptions::default()).await;
         Ok((client, account.map_err(of_oauth)?))
     }

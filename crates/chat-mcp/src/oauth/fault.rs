@@ -67,7 +67,8 @@ impl OAuthFault {
             },
             AuthError::RegistrationFailed(_) => Self::RegistrationRefused,
             AuthError::PkceUnsupported | AuthError::InvalidScope(_) => Self::Unsupported,
-            AuthError::HttpError(_) => Self::Unreachable,
+            // Another run has not let go of the token yet.
+            AuthError::HttpError(_) | AuthError::CredentialStoreError(_) => Self::Unreachable,
             // Whoever answers says so in the words; all else is that nobody did.
             AuthError::TokenRefreshFailed(words) if !words.starts_with("Server returned") => {
                 Self::Unreachable

@@ -5,6 +5,7 @@ use std::io::ErrorKind;
 use super::{ServerKey, Servers};
 use crate::config::{Change, Server, Transport, WriteError};
 use crate::connection::{PendingSignIn, StartFault, sign_out};
+use crate::keys::TokenVault;
 
 impl Servers {
     /// Begins to sign the user in to a server that wants that. None if it wants nothing, or is not used.
@@ -29,7 +30,8 @@ impl Servers {
         if let Some(entry) = entry {
             entry.connection().stop().await;
         }
-        let done = sign_out(&self.0.account(key), &self.0.keys).await;
+        let file = self.0.account(key);
+        let done = sign_out(&file, &TokenVault::new(self.0.keys.clone(), &file)).await;
         self.0.changes.send_replace(());
         done
     }

@@ -235,6 +235,29 @@ async fn a_server_that_runs_and_wants_more_can_be_signed_in_to() {
 }
 
 #[tokio::test]
+async fn two_runs_renew_a_token_one_after_the_other() {
+    let behavior = Behavior { wants_token: true, expires_in: 3600, ..Behavior::default() };
+    let server = Server::start(behavior).await;
+    let url = server.endpoint().url.expose().to_owned();
+    let (folder, one) = configured(&json!({ "issues": { "url": url } })).await;
+    sign_in(&one, "issues").await;
+    let other = below(folder.path());
+    other.start(&key("issues")).await.unwrap().unwrap();
+    for _ in 0..5 {
+        // Each token for renewing another is taken once.
+        server.forget_tokens();
+        let read = |servers: &Servers| {
+            let servers = servers.clone();
+            async move { servers.read(None, "issues", "note://today").await }
+        };
+        let (read_by_one, read_by_other) = tokio::join!(read(&one), read(&other));
+        read_by_one.unwrap();
+        read_by_other.unwrap();
+    }
+    assert_eq!(server.asked("/authorize").len(), 1);
+}
+
+#[tokio::test]
 async fn nobody_signs_in_to_a_server_whose_entry_says_who_the_user_is() {
     let behavior = Behavior { wants_token: true, ..Behavior::default() };
     let server = Server::start(behavior).await;

@@ -45,14 +45,14 @@ impl Account {
     /// Connects to nothing yet.
     ///
     /// # Errors
-    /// The system's certificates cannot be read.
+    /// The server's address is none for that.
     pub async fn new(
         http: &HttpClient,
         vault: Arc<dyn CredentialVault>,
         known: Option<KnownIssuer>,
         options: SignInOptions,
     ) -> Result<Self, OAuthFault> {
-        let requests = Arc::new(Requests::new(http.clone())?);
+        let requests = Arc::new(Requests::new(http.clone()));
         let manager = manager(http.base(), Arc::clone(&requests)).await?;
         let client = AuthClient::new(http.client(), manager);
         let state = Mutex::new(State { known, ..State::default() });
@@ -77,7 +77,7 @@ impl Account {
         let mut manager = self.new_manager().await?;
         let metadata = match self.discover(&manager, challenge.as_deref()).await {
             Ok(metadata) => metadata,
-            Err(fault @ OAuthFault::Unreachable) => return Err(fault),
+            Err(fault @ (OAuthFault::Unreachable | OAuthFault::NoTls)) => return Err(fault),
             // It leads elsewhere now: its next challenge says where.
             Err(_) => return Ok(false),
         };

@@ -33,6 +33,8 @@ pub enum OAuthFault {
     TokenRefused,
     /// There is no connection to where the user signs in.
     Unreachable,
+    /// The system's certificates cannot be read.
+    NoTls,
     /// The server leads to an address that may not be reached for it.
     AddressRefused,
     /// They can sign in only in ways that are not secure, or that this program does not know.

@@ -92,6 +92,7 @@ pub fn mcp_oauth_fault(fault: &OAuthFault) -> String {
         OAuthFault::Unreachable => {
             gettext("The sign-in service can’t be reached. Check your network and try again.")
         }
+        OAuthFault::NoTls => mcp_http_fault(&HttpFault::NoTls),
         OAuthFault::AddressRefused => gettext(
             "The server leads to an unencrypted or private address, so Natter didn’t sign in. Tell the server’s provider.",
         ),

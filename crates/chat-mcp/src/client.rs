@@ -164,11 +164,6 @@ impl Link {
 }
 
 impl Client {
-    /// What the server says of how it is to be used.
-    pub fn instructions(&self) -> Option<String> {
-        self.peer.peer_info().and_then(|info| info.instructions.clone())
-    }
-
     /// What the server calls itself.
     pub fn server(&self) -> Option<Implementation> {
         self.peer.peer_info().and_then(|info| info.server_info.clone())

@@ -15,11 +15,7 @@ use super::requests::Requests;
 use super::{CredentialVault, KnownIssuer, OAuthFault, SignInOptions};
 use crate::http::HttpClient;
 
-/// So often the user is asked to sign in for one account: some servers never have enough.
-const MOST_SIGN_INS: usize = 3;
-
-/// Who the user is for one server. Cheap to clone. Make a new one for each connection: it counts how often the user was
-/// asked to sign in.
+/// Who the user is for one server. Cheap to clone.
 #[derive(Clone)]
 pub struct Account(Arc<Inner>);
 
@@ -33,11 +29,9 @@ struct Inner {
     state: Mutex<State>,
 }
 
-#[derive(Default)]
 struct State {
     known: Option<KnownIssuer>,
     credentials: Option<Credentials>,
-    sign_ins: usize,
 }
 
 impl Account {
@@ -55,7 +49,7 @@ impl Account {
         let requests = Arc::new(Requests::new(http.clone()));
         let manager = manager(http.base(), Arc::clone(&requests)).await?;
         let client = AuthClient::new(http.client(), manager);
-        let state = Mutex::new(State { known, ..State::default() });
+        let state = Mutex::new(State { known, credentials: None });
         Ok(Self(Arc::new(Inner { http: http.clone(), requests, vault, options, client, state })))
     }
 
@@ -97,11 +91,6 @@ impl Account {
         self.state().known.clone()
     }
 
-    /// Whether there is a token.
-    pub fn is_signed_in(&self) -> bool {
-        self.state().credentials.is_some()
-    }
-
     /// What sends requests with the token, or without as long as there is none.
     pub(crate) fn client(&self) -> AuthClient<Client> {
         self.0.client.clone()
@@ -121,16 +110,6 @@ impl Account {
 
     pub(super) fn vault(&self) -> Arc<dyn CredentialVault> {
         Arc::clone(&self.0.vault)
-    }
-
-    /// Counts that the user is asked to sign in.
-    pub(super) fn count(&self) -> Result<(), OAuthFault> {
-        let mut state = self.state();
-        if state.sign_ins == MOST_SIGN_INS {
-            return Err(OAuthFault::TooManyTries);
-        }
-        state.sign_ins += 1;
-        Ok(())
     }
 
     /// What the user allowed an issuer to give.

@@ -39,8 +39,6 @@ pub enum OAuthFault {
     AddressRefused,
     /// They can sign in only in ways that are not secure, or that this program does not know.
     Unsupported,
-    /// The server wanted the user to sign in again and again.
-    TooManyTries,
     /// The token can neither be read nor removed: the keyring is locked, or does not answer.
     NoKeyring,
     /// This program cannot listen for what the browser brings.

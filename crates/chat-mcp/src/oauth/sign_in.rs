@@ -36,7 +36,6 @@ impl SignIn {
     /// # Errors
     /// Why the user cannot sign in.
     pub async fn begin(account: &Account, challenge: &str) -> Result<Self, OAuthFault> {
-        account.count()?;
         let listener = Listener::bind().await.map_err(|_| OAuthFault::NoListener)?;
         let mut manager = account.new_manager().await?;
         let metadata = account.discover(&manager, Some(challenge)).await?;

@@ -52,8 +52,6 @@ pub struct Behavior {
     pub wants_token: bool,
     /// The scope without which no tool can be called and no resource read.
     pub call_scope: Option<&'static str>,
-    /// Whether that is not enough, either.
-    pub never_enough: bool,
     /// Seconds for which tokens are valid, by its words.
     pub expires_in: u64,
     /// With what the browser comes back in place of a code.
@@ -217,7 +215,7 @@ impl Shared {
             Some(method @ ("tools/call" | "resources/read")) => {
                 let scope = scope.unwrap_or_default();
                 if let Some(wanted) = behavior.call_scope
-                    && (behavior.never_enough || !scope.split(' ').any(|it| it == wanted))
+                    && !scope.split(' ').any(|it| it == wanted)
                 {
                     let more = format!(", error=\"insufficient_scope\", scope=\"{wanted}\"");
                     return with(403, &[("www-authenticate", &challenge(&more))], String::new());

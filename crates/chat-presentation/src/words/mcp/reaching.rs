@@ -99,9 +99,6 @@ pub fn mcp_oauth_fault(fault: &OAuthFault) -> String {
         OAuthFault::Unsupported => gettext(
             "The sign-in service supports no secure way that Natter knows. Set a token in “headers” instead.",
         ),
-        OAuthFault::TooManyTries => {
-            gettext("The server keeps asking you to sign in. Restart the server to try again.")
-        }
         OAuthFault::NoKeyring => gettext(
             "The keyring with your sign-in is locked or doesn’t respond. Unlock it and try again.",
         ),
@@ -141,7 +138,6 @@ mod tests {
             OAuthFault::Unreachable,
             OAuthFault::AddressRefused,
             OAuthFault::Unsupported,
-            OAuthFault::TooManyTries,
             OAuthFault::NoKeyring,
             OAuthFault::NoListener,
             OAuthFault::NoBrowser,

@@ -7,6 +7,7 @@ use std::path::Path;
 
 use adw::prelude::*;
 use chat_mcp::config::{Change, WriteError};
+use chat_mcp::oauth::OAuthFault;
 use chat_mcp::servers::ServerKey;
 use chat_presentation::words;
 use gettextrs::gettext;
@@ -61,7 +62,12 @@ pub(super) async fn sign_in(context: &PreferencesContext, name: &str) -> Option<
         Err(fault) => return Some(words::mcp_start_fault(&fault)),
     };
     let window = context.window.upgrade();
-    gtk::show_uri(window.as_ref(), pending.url(), gtk::gdk::CURRENT_TIME);
+    let opening =
+        gtk::show_uri_full_future(window.as_ref(), pending.url(), gtk::gdk::CURRENT_TIME);
+    if opening.await.is_err() {
+        // Nobody would come back.
+        return Some(words::mcp_oauth_fault(&OAuthFault::NoBrowser));
+    }
     let finished = context.servers.run(|_| pending.finish()).await;
     if let Some(Err(fault)) = finished {
         return Some(words::mcp_start_fault(&fault));

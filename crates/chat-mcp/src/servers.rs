@@ -191,9 +191,11 @@ impl Servers {
         self.sign_out_before(&change).await?;
         let (file, this) = (self.0.file.clone(), self.clone());
         let changing = spawn_blocking(move || {
-            let changed = file.change(version, &change)?;
-            this.rename_account(&change);
-            Ok(changed)
+            let changed = file.change(version, &change);
+            if changed.is_ok() {
+                this.rename_account(&change);
+            }
+            changed
         });
         let changed =
             changing.await.map_err(|error| WriteError::Io(std::io::Error::other(error)))?;

@@ -88,15 +88,9 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
 
 async fn remove(name: &str, program: &Program) -> Result<Outcome> {
     let secrets = program.servers.config().own_secrets(name);
-    let key = ServerKey::of_user(name);
-    // Without its entry nobody would know where the user signed in.
-    let signed_out = program.servers.sign_out(&key).await;
     program.servers.change(Change::Remove { name: name.to_owned() }).await.map_err(named)?;
     for secret in &secrets {
         program.servers.keys().remove(secret).await?;
-    }
-    if let Err(fault) = signed_out {
-        remark(&words::mcp_start_fault(&fault));
     }
     remark(&say::server_removed(name));
     Ok(Outcome::Done)

@@ -20,11 +20,13 @@ use rmcp::service::{
     ServiceError, Subscription, serve_client_with_lifecycle,
 };
 use rmcp::transport::Transport;
+use tokio::sync::watch;
 
 use self::asking::AskBook;
 use self::handler::Handler;
 use self::progress::ProgressBook;
 use crate::http::HttpFault;
+use crate::oauth::OAuthFault;
 use crate::transport::{CutOff, Ending, Guard};
 
 pub use self::asking::Asked;
@@ -65,6 +67,18 @@ pub enum Fault {
     Stopped,
 }
 
+impl Fault {
+    /// The challenge with which the user can sign in, if that helps.
+    pub fn challenge(&self) -> Option<&str> {
+        match self {
+            Self::Unauthorized(challenge) => Some(challenge),
+            // The server was not asked what it wants. It may say so at the places that everybody knows.
+            Self::Http(HttpFault::Authorization(OAuthFault::TokenRefused)) => Some("Bearer"),
+            _ => None,
+        }
+    }
+}
+
 /// How to find out which revision of the protocol a server speaks.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Discovery {
@@ -89,6 +103,8 @@ pub struct Client {
     ending: Ending,
     progress: ProgressBook,
     asking: AskBook,
+    /// The last challenge that came while the connection was open.
+    challenge: Arc<watch::Sender<Option<String>>>,
 }
 
 impl Link {
@@ -125,7 +141,14 @@ impl Link {
         };
         // It would keep answers of any size.
         service.peer().set_response_cache_config(ClientCacheConfig::disabled()).await;
-        let client = Client { peer: service.peer().clone(), ending, progress, asking };
+        let (challenge, _) = watch::channel(None);
+        let client = Client {
+            peer: service.peer().clone(),
+            ending,
+            progress,
+            asking,
+            challenge: Arc::new(challenge),
+        };
         Ok(Self { service, client })
     }
 
@@ -141,11 +164,6 @@ impl Link {
 }
 
 impl Client {
-    /// What the server says of how it is to be used.
-    pub fn instructions(&self) -> Option<String> {
-        self.peer.peer_info().and_then(|info| info.instructions.clone())
-    }
-
     /// What the server calls itself.
     pub fn server(&self) -> Option<Implementation> {
         self.peer.peer_info().and_then(|info| info.server_info.clone())
@@ -164,6 +182,11 @@ impl Client {
     /// How the connection ends.
     pub fn ending(&self) -> &Ending {
         &self.ending
+    }
+
+    /// Told the challenge of each request for which the server wants the user to sign in, or to allow more.
+    pub fn challenges(&self) -> watch::Receiver<Option<String>> {
+        self.challenge.subscribe()
     }
 
     /// Has the server tell when its lists change. None where it tells by itself, as servers of the older revision do,
@@ -191,6 +214,14 @@ impl Client {
     }
 
     fn fault(&self, error: &ServiceError) -> Fault {
+        let fault = self.kind(error);
+        if let Some(challenge) = fault.challenge() {
+            self.challenge.send_replace(Some(challenge.to_owned()));
+        }
+        fault
+    }
+
+    fn kind(&self, error: &ServiceError) -> Fault {
         if let Some(challenge) = error.auth_challenge() {
             return Fault::Unauthorized(challenge.to_owned());
         }

@@ -17,6 +17,7 @@ use tokio::time::timeout;
 use crate::client::{Client, Fault};
 
 pub use self::account::PendingSignIn;
+pub(crate) use self::account::sign_out;
 pub use self::launch::Launcher;
 pub use self::state::{Snapshot, StartFault, State};
 use self::supervise::{Command, supervise};

@@ -1,13 +1,15 @@
 //! Finds what the references of servers stand for: variables of the environment, and secrets in the keyring.
 
+mod vault;
+
 use std::sync::Arc;
 
-use async_trait::async_trait;
 use chat_core::error::Result;
 use chat_core::settings::{Key, KeyStorage, KeyStore};
 
 use crate::config::{Reference, Resolver, SecretText, Unresolved};
-use crate::oauth::CredentialVault;
+
+pub use self::vault::TokenVault;
 
 /// Secrets of servers stand apart from the keys of connections.
 const PREFIX: &str = "mcp/";
@@ -39,26 +41,6 @@ impl Keys {
     /// The keyring has it and keeps it.
     pub async fn remove(&self, name: &str) -> Result<()> {
         self.0.remove(&format!("{PREFIX}{name}")).await
-    }
-}
-
-/// Tokens have names of their own, which begin alike.
-#[async_trait]
-impl CredentialVault for Keys {
-    async fn load(&self, key: &str) -> Option<String> {
-        Some(self.0.stored(key).await.ok()??.expose().to_owned())
-    }
-
-    async fn save(&self, key: &str, value: String) {
-        if let Err(error) = self.0.set(key, Key::new(&value)).await {
-            tracing::warn!(%error, "the token of a server is not kept for the next start");
-        }
-    }
-
-    async fn remove(&self, key: &str) {
-        if let Err(error) = self.0.remove(key).await {
-            tracing::warn!(%error, "the token of a server stays in the keyring");
-        }
     }
 }
 

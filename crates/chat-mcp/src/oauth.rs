@@ -25,15 +25,35 @@ pub use self::sign_in::SignIn;
 /// Keeps what must stay secret between runs.
 #[async_trait]
 pub trait CredentialVault: Send + Sync {
-    /// What is kept under a key; none if there is nothing, or it cannot be read now.
-    async fn load(&self, key: &str) -> Option<String>;
+    /// What is kept under a key, if there is something.
+    ///
+    /// # Errors
+    /// There may be something, and it cannot be read now.
+    async fn load(&self, key: &str) -> Result<Option<String>, VaultLocked>;
 
     /// Keeps a text under a key, in place of what was there.
     async fn save(&self, key: &str, value: String);
 
     /// Forgets what is kept under a key.
-    async fn remove(&self, key: &str);
+    ///
+    /// # Errors
+    /// There may be something, and it stays.
+    async fn remove(&self, key: &str) -> Result<(), VaultLocked>;
+
+    /// Waits until nobody else changes what is kept under a key, in this run or in another one, and keeps them waiting
+    /// until what it gives is dropped. A vault that nobody else uses needs none of that.
+    ///
+    /// # Errors
+    /// Somebody else takes too long.
+    async fn lock(&self, _key: &str) -> Result<Box<dyn Send>, VaultLocked> {
+        Ok(Box::new(()))
+    }
 }
+
+/// What is in a vault can neither be read nor changed now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the vault is locked")]
+pub struct VaultLocked;
 
 /// With whom the user signed in for a server. No secret: it says where the secrets are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +63,20 @@ pub struct KnownIssuer {
     /// Where the server said so, if it did.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource_metadata: Option<String>,
+    /// The key under which the vault keeps the token. It is another one if the server's address changes.
+    pub key: String,
+}
+
+impl KnownIssuer {
+    /// Forgets the token. Nobody has to be reached for that. Connections that use it must have ended.
+    ///
+    /// # Errors
+    /// The vault keeps it.
+    pub async fn sign_out(&self, vault: &dyn CredentialVault) -> Result<(), OAuthFault> {
+        // Else whoever renews it just now would keep it after all. Whoever takes too long for that is not waited for.
+        let _alone = vault.lock(&self.key).await;
+        Ok(vault.remove(&self.key).await?)
+    }
 }
 
 /// How this program introduces itself, and how long it waits.

@@ -174,7 +174,8 @@ impl Servers {
         }
     }
 
-    /// Changes the user's file, and takes over what it says then.
+    /// Changes the user's file, and takes over what it says then. The user is signed out of a server that is removed or
+    /// gets another address.
     ///
     /// # Errors
     /// See [`WriteError`]; the file is as it was.
@@ -187,8 +188,15 @@ impl Servers {
             self.refresh(None).await;
             self.lock().version().ok_or(WriteError::Changed)?
         };
-        let file = self.0.file.clone();
-        let changing = spawn_blocking(move || file.change(version, &change));
+        self.sign_out_before(&change).await?;
+        let (file, this) = (self.0.file.clone(), self.clone());
+        let changing = spawn_blocking(move || {
+            let changed = file.change(version, &change);
+            if changed.is_ok() {
+                this.rename_account(&change);
+            }
+            changed
+        });
         let changed =
             changing.await.map_err(|error| WriteError::Io(std::io::Error::other(error)))?;
         let (config, version) = changed?;

@@ -128,6 +128,12 @@ impl KeyStore {
         if key.expose().is_empty() { Err(unavailable("the key is empty")) } else { Ok(Some(key)) }
     }
 
+    /// Whether there is no keyring in which anything could have been kept. One that is locked is there.
+    pub async fn has_no_keyring(&self) -> bool {
+        let found = self.open_keyring(ANSWER, Missing::Absent).await;
+        matches!(found, Err(KeyringFailure::Absent))
+    }
+
     /// Keeps the key of a connection. May ask the person to unlock the keyring.
     pub async fn set(&self, connection: &str, key: Key) -> Result<KeyStorage> {
         match self.write_to_keyring(connection, &key).await {
@@ -145,10 +151,14 @@ impl KeyStore {
     /// Forgets the key of a connection. Without a Secret Service there is nothing to forget there.
     ///
     /// # Errors
-    /// `KeyUnavailable` where the Secret Service has the key and keeps it.
+    /// `KeyUnavailable` where the Secret Service has the key and keeps it, or may have it.
     pub async fn remove(&self, connection: &str) -> Result<()> {
         Self::of_this_run().remove(connection);
-        let Ok(keyring) = self.keyring(ANSWER, Missing::Absent).await else { return Ok(()) };
+        let keyring = match self.open_keyring(ANSWER, Missing::Absent).await {
+            Ok(keyring) => keyring,
+            Err(KeyringFailure::Absent) => return Ok(()),
+            Err(_) => return Err(unavailable("the keyring did not answer")),
+        };
         let attributes = attributes(connection);
         let removing = async {
             for item in keyring.search_items(&attributes).await? {

@@ -98,11 +98,12 @@ fn name(uri: &str) -> String {
 impl From<Fault> for ServerFault {
     fn from(fault: Fault) -> Self {
         match fault {
+            fault if fault.challenge().is_some() => Self::SignIn,
             Fault::TimedOut | Fault::Http(HttpFault::TimedOut) => Self::TimedOut,
             Fault::Closed(Some(CutOff::TooLong(_))) | Fault::Http(HttpFault::TooLarge) => {
                 Self::TooLarge
             }
-            Fault::Unauthorized(_) | Fault::Http(HttpFault::Authorization(_)) => Self::SignIn,
+            Fault::Unauthorized(_) => Self::SignIn,
             Fault::Invalid | Fault::Http(HttpFault::NotMcp) => Self::Invalid,
             Fault::Closed(_) | Fault::Stopped | Fault::Http(_) => Self::NotConnected,
             Fault::Refused { message, .. } => {

@@ -82,6 +82,13 @@ pub enum WriteError {
         /// The name.
         name: String,
     },
+    /// The user is signed in to a server that would be removed or get another address, and the token cannot be removed:
+    /// the keyring is locked, or does not answer.
+    #[error("the user is still signed in")]
+    StillSignedIn {
+        /// The server's name.
+        name: String,
+    },
     /// There would be more servers, or more bytes, than are read.
     #[error("the file would be too large")]
     TooLarge,

@@ -11,7 +11,8 @@ use super::launch::Launcher;
 use crate::client::Fault;
 use crate::config::{ResolvedEndpoint, ResolvedServer};
 use crate::http::{HttpClient, HttpFault, HttpTransport, transport};
-use crate::oauth::{Account, KnownIssuer, OAuthFault, SignIn, SignInOptions};
+use crate::keys::TokenVault;
+use crate::oauth::{Account, CredentialVault, KnownIssuer, OAuthFault, SignIn, SignInOptions};
 
 /// A sign-in that began: the user goes on in the browser. Dropping it ends it.
 #[derive(Debug)]
@@ -70,24 +71,6 @@ impl Launcher {
         Ok(PendingSignIn { sign_in, account, file: self.account.clone() })
     }
 
-    /// Forgets that the user signed in.
-    ///
-    /// # Errors
-    /// Why that is not possible.
-    pub async fn sign_out(&self) -> Result<(), StartFault> {
-        let resolved = self.server.config.expand(&self.keys).await.map_err(StartFault::Expand)?;
-        if let ResolvedServer::Endpoint(endpoint) = resolved {
-            let (_, account) = self.account(&endpoint).await?;
-            account.sign_out().await;
-        }
-        match tokio::fs::remove_file(&self.account).await {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => {
-                Err(StartFault::NotStarted(error.to_string()))
-            }
-            _ => Ok(()),
-        }
-    }
-
     /// Whether the user signed in, as far as that is known without asking anybody.
     pub fn is_signed_in(&self) -> bool {
         self.account.is_file()
@@ -103,9 +86,26 @@ impl Launcher {
         let (known, client) =
             prepared.map_err(|error| StartFault::NotStarted(error.to_string()))?;
         let client = client.map_err(of_http)?;
-        let vault = Arc::new(self.keys.clone());
+        let vault = Arc::new(TokenVault::new(self.keys.clone(), &self.account));
         let account = Account::new(&client, vault, known, SignInOptions::default()).await;
         Ok((client, account.map_err(of_oauth)?))
+    }
+}
+
+/// Forgets that the user signed in, as this file says where. The server need not be known any more.
+///
+/// # Errors
+/// Why that is not possible; the file is as it was.
+pub(crate) async fn sign_out(file: &Path, vault: &dyn CredentialVault) -> Result<(), StartFault> {
+    let failed = |error: io::Error| StartFault::NotStarted(error.to_string());
+    let path = file.to_owned();
+    let known = spawn_blocking(move || read(&path)).await.map_err(|error| failed(error.into()))?;
+    if let Some(known) = known {
+        known.sign_out(vault).await.map_err(of_oauth)?;
+    }
+    match tokio::fs::remove_file(file).await {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(failed(error)),
+        _ => Ok(()),
     }
 }
 

@@ -15,6 +15,9 @@ pub struct Snapshot {
     pub state: State,
     /// What speaks with it while it runs.
     pub client: Option<Client>,
+    /// The challenge with which the user can sign in, if the server wants that: it does not run without, or a request
+    /// came to nothing.
+    pub challenge: Option<String>,
     /// Its tools, once they are known. They stay known while it does not run.
     pub tools: Option<Arc<ToolList>>,
 }
@@ -61,6 +64,15 @@ pub enum StartFault {
     Client(Fault),
 }
 
+impl State {
+    fn challenge(&self) -> Option<&str> {
+        match self {
+            Self::Failed { why: StartFault::Client(fault), .. } => fault.challenge(),
+            _ => None,
+        }
+    }
+}
+
 impl StartFault {
     /// Whether it may be gone the next time, without anybody changing anything.
     pub(super) fn is_passing(&self) -> bool {
@@ -95,9 +107,16 @@ impl Publisher {
     /// It does not run.
     pub(super) fn state(&self, state: State) {
         self.sender.send_modify(|snapshot| {
+            snapshot.challenge = state.challenge().map(str::to_owned);
             snapshot.state = state;
             snapshot.client = None;
         });
+        (self.changed)();
+    }
+
+    /// It runs on, and wants the user to sign in.
+    pub(super) fn challenged(&self, challenge: Option<String>) {
+        self.sender.send_modify(|snapshot| snapshot.challenge = challenge);
         (self.changed)();
     }
 

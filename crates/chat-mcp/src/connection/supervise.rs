@@ -214,6 +214,7 @@ async fn serve(
     commands: &mut mpsc::UnboundedReceiver<Command>,
 ) -> Stopped {
     let client = launched.client();
+    let mut challenges = client.challenges();
     let mut subscription = client.listen().await;
     let mut died = std::pin::pin!(launched.died());
     loop {
@@ -221,6 +222,10 @@ async fn serve(
             why = &mut died => return Stopped::Died(why),
             () = news.0.notified() => list_again(client, publish).await,
             () = told(&mut subscription) => list_again(client, publish).await,
+            Ok(()) = challenges.changed() => {
+                let challenge = challenges.borrow_and_update().clone();
+                publish.challenged(challenge);
+            }
             command = commands.recv() => match command {
                 Some(Command::Use(heard)) => drop(heard),
                 Some(Command::Restart) => return Stopped::Restarted,

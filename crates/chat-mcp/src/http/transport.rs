@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::TryFutureExt;
 use futures_util::future::Either;
 use reqwest::Client;
 use rmcp::RoleClient;
@@ -11,7 +12,8 @@ use rmcp::transport::Transport;
 use rmcp::transport::auth::AuthClient;
 use rmcp::transport::common::client_side_sse::ExponentialBackoff;
 use rmcp::transport::streamable_http_client::{
-    StreamableHttpClientTransport, StreamableHttpClientTransportConfig, StreamableHttpError,
+    HttpStatusError, StreamableHttpClientTransport, StreamableHttpClientTransportConfig,
+    StreamableHttpError,
 };
 
 use super::headers::{has_own_authorization, headers};
@@ -28,7 +30,11 @@ const MOST_RECONNECTS: usize = 6;
 const LONGEST_DELAY: Duration = Duration::from_secs(30);
 
 /// A connection to a server at an address.
-pub struct HttpTransport(Inner);
+pub struct HttpTransport {
+    inner: Inner,
+    /// Whether the server's entry says who the user is: signing in would change nothing.
+    has_own_authorization: bool,
+}
 
 enum Inner {
     Open(StreamableHttpClientTransport<Client>),
@@ -54,13 +60,19 @@ pub fn transport(
     retry.max_times = Some(MOST_RECONNECTS);
     retry.max_delay = Some(LONGEST_DELAY);
     config.retry_config = Arc::new(retry);
-    let account = account.filter(|_| !has_own_authorization(endpoint));
-    Ok(HttpTransport(match account {
+    let has_own_authorization = has_own_authorization(endpoint);
+    let inner = match account.filter(|_| !has_own_authorization) {
         Some(account) => {
             Inner::SignedIn(StreamableHttpClientTransport::with_client(account.client(), config))
         }
         None => Inner::Open(StreamableHttpClientTransport::with_client(client.client(), config)),
-    }))
+    };
+    Ok(HttpTransport { inner, has_own_authorization })
+}
+
+/// The server refused what the entry says of the user.
+fn refused(status: u16) -> StreamableHttpError<reqwest::Error> {
+    HttpStatusError::new(status, None).into()
 }
 
 impl Transport<RoleClient> for HttpTransport {
@@ -70,21 +82,27 @@ impl Transport<RoleClient> for HttpTransport {
         &mut self,
         message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = Result<(), Self::Error>> + Send + 'static {
-        match &mut self.0 {
+        let sending = match &mut self.inner {
             Inner::Open(it) => Either::Left(it.send(message)),
             Inner::SignedIn(it) => Either::Right(it.send(message)),
-        }
+        };
+        let has_own_authorization = self.has_own_authorization;
+        sending.map_err(move |error| match error {
+            StreamableHttpError::AuthRequired(_) if has_own_authorization => refused(401),
+            StreamableHttpError::InsufficientScope(_) if has_own_authorization => refused(403),
+            error => error,
+        })
     }
 
     async fn receive(&mut self) -> Option<RxJsonRpcMessage<RoleClient>> {
-        match &mut self.0 {
+        match &mut self.inner {
             Inner::Open(it) => it.receive().await,
             Inner::SignedIn(it) => it.receive().await,
         }
     }
 
     async fn close(&mut self) -> Result<(), Self::Error> {
-        match &mut self.0 {
+        match &mut self.inner {
             Inner::Open(it) => it.close().await,
             Inner::SignedIn(it) => it.close().await,
         }

@@ -15,11 +15,7 @@ use super::requests::Requests;
 use super::{CredentialVault, KnownIssuer, OAuthFault, SignInOptions};
 use crate::http::HttpClient;
 
-/// So often the user is asked to sign in for one account: some servers never have enough.
-const MOST_SIGN_INS: usize = 3;
-
-/// Who the user is for one server. Cheap to clone. Make a new one for each connection: it counts how often the user was
-/// asked to sign in.
+/// Who the user is for one server. Cheap to clone.
 #[derive(Clone)]
 pub struct Account(Arc<Inner>);
 
@@ -33,11 +29,9 @@ struct Inner {
     state: Mutex<State>,
 }
 
-#[derive(Default)]
 struct State {
     known: Option<KnownIssuer>,
     credentials: Option<Credentials>,
-    sign_ins: usize,
 }
 
 impl Account {
@@ -45,29 +39,29 @@ impl Account {
     /// Connects to nothing yet.
     ///
     /// # Errors
-    /// The system's certificates cannot be read.
+    /// The server's address is none for that.
     pub async fn new(
         http: &HttpClient,
         vault: Arc<dyn CredentialVault>,
         known: Option<KnownIssuer>,
         options: SignInOptions,
     ) -> Result<Self, OAuthFault> {
-        let requests = Arc::new(Requests::new(http.clone())?);
+        let requests = Arc::new(Requests::new(http.clone()));
         let manager = manager(http.base(), Arc::clone(&requests)).await?;
         let client = AuthClient::new(http.client(), manager);
-        let state = Mutex::new(State { known, ..State::default() });
+        let state = Mutex::new(State { known, credentials: None });
         Ok(Self(Arc::new(Inner { http: http.clone(), requests, vault, options, client, state })))
     }
 
     /// Takes the token of an earlier run, if there is one that can still be used. Whether there is.
     ///
     /// # Errors
-    /// There is a token, and whoever issued it cannot be asked about it now.
+    /// There may be a token, but the vault is locked, or whoever issued it cannot be asked about it now.
     pub async fn restore(&self) -> Result<bool, OAuthFault> {
         let Some(known) = self.known_issuer() else { return Ok(false) };
         let key = key(&known.issuer, self.server());
         let vault = Arc::clone(&self.0.vault);
-        let Some((credentials, item)) = Credentials::load(vault, key).await else {
+        let Some((credentials, item)) = Credentials::load(vault, key).await? else {
             return Ok(false);
         };
         let challenge = known
@@ -77,7 +71,7 @@ impl Account {
         let mut manager = self.new_manager().await?;
         let metadata = match self.discover(&manager, challenge.as_deref()).await {
             Ok(metadata) => metadata,
-            Err(fault @ OAuthFault::Unreachable) => return Err(fault),
+            Err(fault @ (OAuthFault::Unreachable | OAuthFault::NoTls)) => return Err(fault),
             // It leads elsewhere now: its next challenge says where.
             Err(_) => return Ok(false),
         };
@@ -95,24 +89,6 @@ impl Account {
     /// With whom the user signed in, to be remembered.
     pub fn known_issuer(&self) -> Option<KnownIssuer> {
         self.state().known.clone()
-    }
-
-    /// Whether there is a token.
-    pub fn is_signed_in(&self) -> bool {
-        self.state().credentials.is_some()
-    }
-
-    /// Forgets the token, here and in the vault.
-    pub async fn sign_out(&self) {
-        let (known, credentials) = {
-            let mut state = self.state();
-            (state.known.take(), state.credentials.take())
-        };
-        if let Some(credentials) = credentials {
-            credentials.forget().await;
-        } else if let Some(known) = known {
-            self.0.vault.remove(&key(&known.issuer, self.server())).await;
-        }
     }
 
     /// What sends requests with the token, or without as long as there is none.
@@ -134,16 +110,6 @@ impl Account {
 
     pub(super) fn vault(&self) -> Arc<dyn CredentialVault> {
         Arc::clone(&self.0.vault)
-    }
-
-    /// Counts that the user is asked to sign in.
-    pub(super) fn count(&self) -> Result<(), OAuthFault> {
-        let mut state = self.state();
-        if state.sign_ins == MOST_SIGN_INS {
-            return Err(OAuthFault::TooManyTries);
-        }
-        state.sign_ins += 1;
-        Ok(())
     }
 
     /// What the user allowed an issuer to give.
@@ -191,12 +157,14 @@ impl Account {
         *self.0.client.auth_manager.lock().await = manager;
         let old = {
             let mut state = self.state();
-            state.known = Some(known);
-            state.credentials.replace(credentials.clone())
+            state.credentials = Some(credentials);
+            state.known.replace(known.clone())
         };
-        // Whoever issued it issues no more for this server.
-        if let Some(old) = old.filter(|old| old.key() != credentials.key()) {
-            old.forget().await;
+        // Whoever issued it issues no more for this server, or the server was at another address.
+        if let Some(old) = old.filter(|old| old.key != known.key)
+            && let Err(error) = self.0.vault.remove(&old.key).await
+        {
+            tracing::warn!(%error, "a token of a server that is of no use stays in the keyring");
         }
     }
 

@@ -116,17 +116,16 @@ impl Listener {
             let mut pairs = form_urlencoded::parse(query.as_bytes());
             pairs.find(|(key, _)| key == name).map(|(_, value)| value.into_owned())
         };
-        let brought = value("state");
+        // An error needs it, too: any page could end the sign-in.
+        if value("state").as_deref() != Some(state) {
+            return Err(BAD);
+        }
         if let Some(code) = value("error") {
-            // Some forget the state here. Nobody gains anything by an error.
-            if brought.is_some_and(|brought| brought != state) {
-                return Err(BAD);
-            }
             let short = |words: String| words.chars().take(LONGEST_WORDS).collect::<String>();
             let description = value("error_description").filter(|it| !it.trim().is_empty());
             return Ok(Answer::Error { code: short(code), description: description.map(short) });
         }
-        if brought.as_deref() != Some(state) || value("code").is_none() {
+        if value("code").is_none() {
             return Err(BAD);
         }
         Ok(Answer::Code { url: format!("{}?{query}", self.address()) })
@@ -199,6 +198,7 @@ mod tests {
             "/callback?state=right",
             "/callback?code=a&state=wrong",
             "/callback?code=a&state=wrong&state=right",
+            "/callback?error=access_denied",
             "/callback?error=access_denied&state=wrong",
         ] {
             assert_eq!(judged(&get(target)).await, bad, "{target}");
@@ -215,9 +215,9 @@ mod tests {
     #[tokio::test]
     async fn errors_come_before_codes_and_are_short() {
         let long = "x".repeat(1000);
-        let target = format!("/callback?code=a&error=access_denied&error_description={long}");
+        let target = format!("/callback?state=right&code=a&error=denied&error_description={long}");
         let Ok(Answer::Error { code, description }) = judged(&get(&target)).await else { panic!() };
-        assert_eq!(code, "access_denied");
+        assert_eq!(code, "denied");
         assert_eq!(description.unwrap().len(), LONGEST_WORDS);
     }
 

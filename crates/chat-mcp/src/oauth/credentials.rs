@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use tokio::sync::Mutex;
 use url::Url;
 
-use super::CredentialVault;
+use super::{CredentialVault, VaultLocked};
 
 /// The digits of a hash that tell servers apart.
 const DIGITS: usize = 16;
@@ -49,12 +49,20 @@ pub(super) struct Item {
 
 impl Credentials {
     /// Those that were kept; none if there are none that can be used.
-    pub(super) async fn load(vault: Arc<dyn CredentialVault>, key: String) -> Option<(Self, Item)> {
-        let item = Item::of(vault.load(&key).await.as_deref()?)?;
-        item.credentials.token_response.as_ref()?;
+    ///
+    /// # Errors
+    /// The vault is locked.
+    pub(super) async fn load(
+        vault: Arc<dyn CredentialVault>,
+        key: String,
+    ) -> Result<Option<(Self, Item)>, VaultLocked> {
+        let item = vault.load(&key).await?.as_deref().and_then(Item::of);
+        let Some(item) = item.filter(|item| item.credentials.token_response.is_some()) else {
+            return Ok(None);
+        };
         let client_secret = item.client_secret.clone();
         let held = Mutex::new(Some(item.clone()));
-        Some((Self(Arc::new(Inner { vault, key, client_secret, held })), item))
+        Ok(Some((Self(Arc::new(Inner { vault, key, client_secret, held })), item)))
     }
 
     /// A place for tokens that are still to come.
@@ -66,21 +74,17 @@ impl Credentials {
         Self(Arc::new(Inner { vault, key, client_secret, held: Mutex::default() }))
     }
 
-    pub(super) fn key(&self) -> &str {
-        &self.0.key
-    }
-
     /// What the user allowed.
     pub(super) async fn scopes(&self) -> Vec<String> {
         let held = self.0.held.lock().await;
         held.as_ref().map(|item| item.credentials.granted_scopes.clone()).unwrap_or_default()
     }
 
-    /// Forgets them.
-    pub(super) async fn forget(&self) {
-        let mut held = self.0.held.lock().await;
-        *held = None;
-        self.0.vault.remove(&self.0.key).await;
+    /// Forgets them in the vault. Should it keep them, they are of no use any more.
+    async fn remove(&self) {
+        if let Err(error) = self.0.vault.remove(&self.0.key).await {
+            tracing::warn!(%error, "a token of a server that is of no use stays in the keyring");
+        }
     }
 }
 
@@ -117,7 +121,8 @@ impl CredentialStore for Credentials {
     }
 
     async fn clear(&self) -> Result<(), AuthError> {
-        self.forget().await;
+        *self.0.held.lock().await = None;
+        self.remove().await;
         Ok(())
     }
 
@@ -125,23 +130,31 @@ impl CredentialStore for Credentials {
         &self,
         rejected: &StoredCredentials,
     ) -> Result<(), AuthError> {
-        let held = self.0.held.lock().await;
         let rejected = refresh_token(rejected.token_response.as_ref());
-        let is_same = held.as_ref().is_some_and(|item| item.refresh_token() == rejected);
-        drop(held);
-        if is_same {
-            self.forget().await;
+        let is_rejected = |item: &Item| item.refresh_token() == rejected;
+        let mut held = self.0.held.lock().await;
+        match self.0.vault.load(&self.0.key).await {
+            Ok(kept) => {
+                *held = kept.as_deref().and_then(Item::of);
+                // Another one is a newer one, which another run got.
+                if held.as_ref().is_some_and(is_rejected) {
+                    *held = None;
+                    self.remove().await;
+                }
+            }
+            Err(VaultLocked) => *held = held.take().filter(|item| !is_rejected(item)),
         }
         Ok(())
     }
 
     async fn acquire_refresh_guard(&self) -> Result<Option<CredentialRefreshGuard>, AuthError> {
-        // Another run may have renewed them: most tokens for that can be used once.
-        let mut held = self.0.held.lock().await;
-        if let Some(item) = self.0.vault.load(&self.0.key).await.as_deref().and_then(Item::of) {
-            *held = Some(item);
+        let alone = self.0.vault.lock(&self.0.key).await;
+        let alone = alone.map_err(|error| AuthError::CredentialStoreError(error.to_string()))?;
+        // Another run may have renewed them, since most tokens for that can be used once, or signed the user out.
+        if let Ok(kept) = self.0.vault.load(&self.0.key).await {
+            *self.0.held.lock().await = kept.as_deref().and_then(Item::of);
         }
-        Ok(None)
+        Ok(Some(CredentialRefreshGuard::new(alone)))
     }
 }
 
@@ -153,7 +166,58 @@ impl fmt::Debug for Credentials {
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeMap;
+    use std::sync::Mutex;
+
     use super::*;
+
+    #[derive(Default)]
+    struct Vault(Mutex<BTreeMap<String, String>>);
+
+    #[async_trait]
+    impl CredentialVault for Vault {
+        async fn load(&self, key: &str) -> Result<Option<String>, VaultLocked> {
+            Ok(self.0.lock().unwrap().get(key).cloned())
+        }
+
+        async fn save(&self, key: &str, value: String) {
+            self.0.lock().unwrap().insert(key.to_owned(), value);
+        }
+
+        async fn remove(&self, key: &str) -> Result<(), VaultLocked> {
+            self.0.lock().unwrap().remove(key);
+            Ok(())
+        }
+    }
+
+    fn item(renewing: &str) -> String {
+        let token = serde_json::json!({
+            "access_token": "token",
+            "token_type": "bearer",
+            "refresh_token": renewing,
+        });
+        let credentials = serde_json::json!({ "client_id": "natter", "token_response": token });
+        serde_json::json!({ "credentials": credentials }).to_string()
+    }
+
+    #[tokio::test]
+    async fn a_rejected_token_is_forgotten_and_a_newer_one_of_another_run_is_taken() {
+        let vault = Arc::new(Vault::default());
+        vault.save("key", item("one")).await;
+        let load = || Credentials::load(vault.clone(), "key".to_owned());
+        let (credentials, one) = load().await.unwrap().unwrap();
+        let renewing = async || Some(credentials.load().await.unwrap()?.token_response);
+        vault.save("key", item("two")).await;
+        credentials.on_refresh_token_rejected(&one.credentials).await.unwrap();
+        let taken = renewing().await.flatten();
+        assert_eq!(refresh_token(taken.as_ref()).as_deref(), Some("two"));
+        assert!(vault.0.lock().unwrap().contains_key("key"));
+
+        let (_, two) = load().await.unwrap().unwrap();
+        credentials.on_refresh_token_rejected(&two.credentials).await.unwrap();
+        assert!(renewing().await.is_none());
+        assert!(vault.0.lock().unwrap().is_empty());
+    }
 
     #[test]
     fn a_token_is_only_for_its_server() {

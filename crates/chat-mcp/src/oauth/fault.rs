@@ -2,6 +2,8 @@
 
 use rmcp::transport::auth::{AuthError, ProtectedResourceMetadataInvalidReason};
 
+use super::VaultLocked;
+
 /// Why nobody could sign in to a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OAuthFault {
@@ -31,16 +33,24 @@ pub enum OAuthFault {
     TokenRefused,
     /// There is no connection to where the user signs in.
     Unreachable,
+    /// The system's certificates cannot be read.
+    NoTls,
     /// The server leads to an address that may not be reached for it.
     AddressRefused,
     /// They can sign in only in ways that are not secure, or that this program does not know.
     Unsupported,
-    /// The server wanted the user to sign in again and again.
-    TooManyTries,
+    /// The token can neither be read nor removed: the keyring is locked, or does not answer.
+    NoKeyring,
     /// This program cannot listen for what the browser brings.
     NoListener,
     /// The browser cannot be opened. Whoever opens it says so.
     NoBrowser,
+}
+
+impl From<VaultLocked> for OAuthFault {
+    fn from(_: VaultLocked) -> Self {
+        Self::NoKeyring
+    }
 }
 
 impl OAuthFault {
@@ -57,7 +67,8 @@ impl OAuthFault {
             },
             AuthError::RegistrationFailed(_) => Self::RegistrationRefused,
             AuthError::PkceUnsupported | AuthError::InvalidScope(_) => Self::Unsupported,
-            AuthError::HttpError(_) => Self::Unreachable,
+            // Another run has not let go of the token yet.
+            AuthError::HttpError(_) | AuthError::CredentialStoreError(_) => Self::Unreachable,
             // Whoever answers says so in the words; all else is that nobody did.
             AuthError::TokenRefreshFailed(words) if !words.starts_with("Server returned") => {
                 Self::Unreachable

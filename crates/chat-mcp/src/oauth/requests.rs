@@ -9,6 +9,9 @@ use rmcp::transport::auth::{
     OAuthHttpRequest,
 };
 
+use tokio::sync::OnceCell;
+use tokio::task::spawn_blocking;
+
 use super::OAuthFault;
 use crate::http::{HttpClient, HttpFault};
 
@@ -20,8 +23,9 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// Makes the requests for signing in to one server.
 pub(super) struct Requests {
     http: HttpClient,
-    following: Client,
-    staying: Client,
+    /// Made when they are needed: reading the system's certificates takes time, and many servers want no sign-in.
+    following: OnceCell<Client>,
+    staying: OnceCell<Client>,
     /// Why the last request failed: the library keeps only words of that.
     fault: Mutex<Option<OAuthFault>>,
 }
@@ -35,13 +39,14 @@ enum RequestError {
     NoAnswer,
     #[error("the answer is too long")]
     TooLong,
+    #[error("the system's certificates cannot be read")]
+    NoTls,
 }
 
 impl Requests {
-    pub(super) fn new(http: HttpClient) -> Result<Self, OAuthFault> {
-        let client = |follow| http.for_others(follow).map_err(|_| OAuthFault::Unreachable);
-        let (following, staying) = (client(true)?, client(false)?);
-        Ok(Self { http, following, staying, fault: Mutex::default() })
+    pub(super) fn new(http: HttpClient) -> Self {
+        let (following, staying) = (OnceCell::new(), OnceCell::new());
+        Self { http, following, staying, fault: Mutex::default() }
     }
 
     /// Why the last request failed, if it did.
@@ -53,15 +58,12 @@ impl Requests {
         &self,
         request: OAuthHttpRequest,
     ) -> Result<http::Response<Vec<u8>>, OAuthHttpClientError> {
-        let client = match request.redirect_policy {
-            OAuthHttpRedirectPolicy::Follow => &self.following,
-            _ => &self.staying,
-        };
+        let follows = matches!(request.redirect_policy, OAuthHttpRedirectPolicy::Follow);
         let request = Request::try_from(request.request)?;
         if !self.http.allows(request.url()) {
             return Err(RequestError::AddressRefused.into());
         }
-        let mut response = client.execute(request).await?;
+        let mut response = self.client(follows).await?.execute(request).await?;
         let mut body = Vec::new();
         while let Some(more) = response.chunk().await? {
             if body.len() + more.len() > LONGEST {
@@ -75,10 +77,21 @@ impl Requests {
         Ok(built)
     }
 
+    async fn client(&self, follows: bool) -> Result<&Client, RequestError> {
+        let client = if follows { &self.following } else { &self.staying };
+        let making = async || {
+            let http = self.http.clone();
+            let made = spawn_blocking(move || http.for_others(follows)).await;
+            made.map_err(|_| RequestError::NoTls)?.map_err(|_| RequestError::NoTls)
+        };
+        client.get_or_try_init(making).await
+    }
+
     fn note(&self, error: &OAuthHttpClientError) {
         let fault = match error.downcast_ref::<RequestError>() {
             Some(RequestError::AddressRefused) => OAuthFault::AddressRefused,
             Some(RequestError::NoAnswer) => OAuthFault::Unreachable,
+            Some(RequestError::NoTls) => OAuthFault::NoTls,
             // What was asked for says what is missing then.
             Some(RequestError::TooLong) => return,
             None => match HttpFault::of(error.as_ref()) {

@@ -36,7 +36,6 @@ impl SignIn {
     /// # Errors
     /// Why the user cannot sign in.
     pub async fn begin(account: &Account, challenge: &str) -> Result<Self, OAuthFault> {
-        account.count()?;
         let listener = Listener::bind().await.map_err(|_| OAuthFault::NoListener)?;
         let mut manager = account.new_manager().await?;
         let metadata = account.discover(&manager, Some(challenge)).await?;
@@ -55,11 +54,11 @@ impl SignIn {
         // The secret of a client that was registered by hand is kept where its entry says.
         let secret = config.client_secret.clone().filter(|_| is_own);
         let known = KnownIssuer {
+            key: key(&issuer, account.server()),
             resource_metadata: params.resource_metadata_url.map(String::from),
             issuer,
         };
-        let key = key(&known.issuer, account.server());
-        let credentials = Credentials::empty(account.vault(), key, secret);
+        let credentials = Credentials::empty(account.vault(), known.key.clone(), secret);
         manager.configure_client(config).map_err(|error| account.fault(&error))?;
         manager.set_credential_store(credentials.clone());
         let url = manager.get_authorization_url(&scopes).await;

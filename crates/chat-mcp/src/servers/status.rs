@@ -18,6 +18,8 @@ pub struct ServerStatus {
     pub state: State,
     /// Whether the user signed in to it.
     pub is_signed_in: bool,
+    /// Whether it wants the user to sign in, or to allow more. It may run nevertheless.
+    pub wants_sign_in: bool,
     /// What it calls itself, and its version, while it runs.
     pub program: Option<(String, String)>,
     /// The revision of the protocol that is spoken, while it runs.
@@ -62,6 +64,7 @@ pub(super) fn of(entry: &Entry, snapshot: &Snapshot) -> ServerStatus {
         key: entry.key().clone(),
         server: entry.server().clone(),
         state: snapshot.state.clone(),
+        wants_sign_in: snapshot.challenge.is_some(),
         is_signed_in: entry.launcher().is_signed_in(),
         program: client.and_then(Client::server).map(|it| (it.name, it.version)),
         protocol: client.and_then(Client::version).map(|it| it.to_string()),

@@ -1,14 +1,17 @@
 //! Tests what servers may send, and where they may lead.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
+use chat_mcp::client::Fault;
 use chat_mcp::config::{ResolvedEndpoint, SecretText};
 use chat_mcp::http::{HttpClient, HttpFault, transport};
+use chat_mcp::oauth::{OAuthFault, SignIn, SignInOptions};
 use rmcp::model::ProtocolVersion;
 use rmcp::service::{ClientLifecycleMode, serve_client_with_lifecycle};
 use tokio::net::TcpListener;
 
-use crate::server::{Behavior, Server, endpoint};
+use crate::server::{Behavior, Server, User, Vault, endpoint};
 
 /// Connects; why not, if there is no connection.
 async fn connect(endpoint: &ResolvedEndpoint) -> Result<(), Option<HttpFault>> {
@@ -67,6 +70,34 @@ async fn an_answer_that_is_too_long_is_not_read() {
     let instead = Some((200, body));
     let server = Server::start(Behavior { instead, ..Behavior::default() }).await;
     assert_eq!(connect(&server.endpoint()).await, Err(Some(HttpFault::TooLarge)));
+}
+
+#[test]
+fn without_certificates_what_needs_none_works() {
+    let folder = tempfile::tempdir().unwrap();
+    let test = "http::on_a_computer_without_certificates";
+    let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", test, "--ignored", "--nocapture"]);
+    command.env("SSL_CERT_FILE", folder.path().join("none")).env("SSL_CERT_DIR", folder.path());
+    let output = command.output().unwrap();
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success() && said.contains("1 passed"), "{output:?}");
+}
+
+#[tokio::test]
+#[ignore = "run by another test, without certificates"]
+async fn on_a_computer_without_certificates() {
+    let vault = Arc::new(Vault::default());
+    let user = async |server: &Server| {
+        User::new(server.endpoint(), &vault, None, SignInOptions::default()).await
+    };
+    let open = Server::start(Behavior::default()).await;
+    user(&open).await.connect().await.unwrap();
+    let closed = Server::start(Behavior { wants_token: true, ..Behavior::default() }).await;
+    let user = user(&closed).await;
+    let Err(Fault::Unauthorized(challenge)) = user.connect().await else { panic!() };
+    let fault = SignIn::begin(&user.account, &challenge).await.err();
+    assert_eq!(fault, Some(OAuthFault::NoTls));
 }
 
 #[tokio::test]

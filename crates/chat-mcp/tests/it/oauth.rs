@@ -70,9 +70,26 @@ async fn the_user_signs_in_once_and_later_runs_use_the_token() {
     assert_eq!(server.asked("/authorize").len(), 1);
     assert_eq!(server.asked("/register").len(), 1);
 
-    later.account.sign_out().await;
+    let known = later.account.known_issuer().unwrap();
+    vault.set_locked(true);
+    assert_eq!(known.sign_out(&*vault).await, Err(OAuthFault::NoKeyring));
+    vault.set_locked(false);
+    known.sign_out(&*vault).await.unwrap();
     assert!(vault.0.lock().unwrap().is_empty());
-    assert!(!later.account.is_signed_in());
+}
+
+#[tokio::test]
+async fn a_locked_keyring_is_not_one_without_a_token() {
+    let server = Server::start(closed()).await;
+    let vault = Arc::new(Vault::default());
+    let first = user(&server, &vault).await;
+    signed_in(&first).await.close().await;
+    let known = first.account.known_issuer();
+    let later = User::new(server.endpoint(), &vault, known, SignInOptions::default()).await;
+    vault.set_locked(true);
+    assert_eq!(later.account.restore().await, Err(OAuthFault::NoKeyring));
+    vault.set_locked(false);
+    assert_eq!(later.account.restore().await, Ok(true));
 }
 
 #[tokio::test]
@@ -168,7 +185,7 @@ async fn who_does_not_cooperate_is_told_by_kind() {
         let user = user(&server, &vault).await;
         assert_eq!(sign_in(&user, &challenge(&user).await).await, Err(fault.clone()));
         assert!(vault.0.lock().unwrap().is_empty(), "{fault:?}");
-        assert!(!user.account.is_signed_in(), "{fault:?}");
+        assert_eq!(user.account.known_issuer(), None, "{fault:?}");
         if fault == OAuthFault::IssuerMismatch {
             assert!(server.asked("/token").is_empty());
         }
@@ -205,22 +222,6 @@ async fn a_server_that_wants_more_is_asked_for_both() {
     let asked = server.asked("/authorize");
     let scopes: Vec<_> = asked.iter().map(|asked| asked.query["scope"].as_str()).collect();
     assert_eq!(scopes, ["read offline_access", "read offline_access write"]);
-}
-
-#[tokio::test]
-async fn a_server_that_never_has_enough_asks_three_times() {
-    let behavior = Behavior { call_scope: Some("write"), never_enough: true, ..closed() };
-    let server = Server::start(behavior).await;
-    let user = user(&server, &Arc::new(Vault::default())).await;
-    let client = signed_in(&user).await;
-    let fault = loop {
-        let Err(Fault::Unauthorized(challenge)) = call(&client).await else { panic!() };
-        if let Err(fault) = sign_in(&user, &challenge).await {
-            break fault;
-        }
-    };
-    assert_eq!(fault, OAuthFault::TooManyTries);
-    assert_eq!(server.asked("/authorize").len(), 3);
 }
 
 #[tokio::test]

@@ -1,6 +1,7 @@
 //! Serves the protocol over HTTP on loopback, and signs users in, rightly or wrongly.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 
 use async_trait::async_trait;
@@ -11,7 +12,7 @@ use axum::response::Response;
 use chat_mcp::client::{Answer, Discovery, Fault, Link, ServerNews};
 use chat_mcp::config::{ResolvedEndpoint, SecretText};
 use chat_mcp::http::{HttpClient, transport};
-use chat_mcp::oauth::{Account, CredentialVault, KnownIssuer, SignInOptions};
+use chat_mcp::oauth::{Account, CredentialVault, KnownIssuer, SignInOptions, VaultLocked};
 use chat_mcp::transport::Ending;
 use rmcp::model::CallToolRequestParams;
 use serde_json::{Value, json};
@@ -49,10 +50,8 @@ pub enum Refused {
 pub struct Behavior {
     /// Whether it wants a token.
     pub wants_token: bool,
-    /// The scope without which no tool can be called.
+    /// The scope without which no tool can be called and no resource read.
     pub call_scope: Option<&'static str>,
-    /// Whether that is not enough, either.
-    pub never_enough: bool,
     /// Seconds for which tokens are valid, by its words.
     pub expires_in: u64,
     /// With what the browser comes back in place of a code.
@@ -213,15 +212,19 @@ impl Shared {
             Some("tools/list") => {
                 json!({ "tools": [{ "name": "echo", "inputSchema": { "type": "object" } }] })
             }
-            Some("tools/call") => {
+            Some(method @ ("tools/call" | "resources/read")) => {
                 let scope = scope.unwrap_or_default();
                 if let Some(wanted) = behavior.call_scope
-                    && (behavior.never_enough || !scope.split(' ').any(|it| it == wanted))
+                    && !scope.split(' ').any(|it| it == wanted)
                 {
                     let more = format!(", error=\"insufficient_scope\", scope=\"{wanted}\"");
                     return with(403, &[("www-authenticate", &challenge(&more))], String::new());
                 }
-                json!({ "content": [{ "type": "text", "text": "hello" }] })
+                if method == "resources/read" {
+                    json!({ "contents": [{ "uri": "note://today", "text": "hello" }] })
+                } else {
+                    json!({ "content": [{ "type": "text", "text": "hello" }] })
+                }
             }
             _ if request["id"].is_null() => return with(202, &[], String::new()),
             _ => {
@@ -297,20 +300,34 @@ fn with(status: u16, headers: &[(&str, &str)], body: String) -> Response {
 
 /// Keeps secrets in memory.
 #[derive(Default)]
-pub struct Vault(pub Mutex<BTreeMap<String, String>>);
+pub struct Vault(pub Mutex<BTreeMap<String, String>>, AtomicBool);
+
+impl Vault {
+    /// From now on, gives and forgets nothing.
+    pub fn set_locked(&self, is_locked: bool) {
+        self.1.store(is_locked, Ordering::SeqCst);
+    }
+
+    fn is_open(&self) -> Result<(), VaultLocked> {
+        if self.1.load(Ordering::SeqCst) { Err(VaultLocked) } else { Ok(()) }
+    }
+}
 
 #[async_trait]
 impl CredentialVault for Vault {
-    async fn load(&self, key: &str) -> Option<String> {
-        self.0.lock().unwrap().get(key).cloned()
+    async fn load(&self, key: &str) -> Result<Option<String>, VaultLocked> {
+        self.is_open()?;
+        Ok(self.0.lock().unwrap().get(key).cloned())
     }
 
     async fn save(&self, key: &str, value: String) {
         self.0.lock().unwrap().insert(key.to_owned(), value);
     }
 
-    async fn remove(&self, key: &str) {
+    async fn remove(&self, key: &str) -> Result<(), VaultLocked> {
+        self.is_open()?;
         self.0.lock().unwrap().remove(key);
+        Ok(())
     }
 }
 

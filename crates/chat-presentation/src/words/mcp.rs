@@ -14,7 +14,10 @@ use super::definitions::{of_key, wrong_type};
 use super::{bytes, fill, one_line, visible_line};
 
 pub use self::reaching::{mcp_http_fault, mcp_oauth_fault};
-pub use start::{mcp_command_line, mcp_context_share, mcp_start_fault, mcp_state, mcp_tool_count};
+pub use start::{
+    mcp_command_line, mcp_context_share, mcp_sign_in_wanted, mcp_start_fault, mcp_state,
+    mcp_tool_count,
+};
 
 /// What is wrong in a file of servers, with the server and the line.
 pub fn mcp_problem(problem: &Problem) -> String {
@@ -154,6 +157,12 @@ pub fn mcp_write_error(error: &WriteError) -> String {
         WriteError::NoServer { name } => {
             of_name(&gettext("The server “{name}” no longer exists."), name)
         }
+        WriteError::StillSignedIn { name } => of_name(
+            &gettext(
+                "Your sign-in to “{name}” can’t be removed from the keyring, so nothing was saved. Unlock the keyring and try again.",
+            ),
+            name,
+        ),
         WriteError::InvalidName { .. } => mcp_problem_sentence(&ProblemKind::InvalidName),
         WriteError::TooLarge => {
             gettext("There are too many servers. Remove some that you don’t need.")

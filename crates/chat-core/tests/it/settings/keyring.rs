@@ -85,6 +85,8 @@ async fn with_a_secret_service() {
     let begun = Instant::now();
     assert_eq!(key(&keys, "home").await, Err(Kind::KeyUnavailable));
     assert!(begun.elapsed() < Duration::from_secs(5), "nobody is asked");
+    assert!(!keys.has_no_keyring().await, "a locked keyring is one");
+    assert_eq!(keys.remove("home").await.unwrap_err().kind, Kind::KeyUnavailable);
     // Nobody is there to unlock it: the key just typed is not lost.
     let kept = keys.set("work", Key::new("sk-typed")).await.unwrap();
     assert_eq!(kept, KeyStorage::ThisRun(KeyringFailure::Dismissed));
@@ -121,6 +123,7 @@ async fn without_a_secret_service() {
     let KeyStorage::ThisRun(why) = kept else { panic!("{kept:?}") };
     if std::env::var_os(NO_SERVICE).is_some() {
         assert_eq!(why, KeyringFailure::Absent);
+        assert!(keys.has_no_keyring().await);
     }
     assert_eq!(key(&keys, "work").await.as_deref(), Ok("sk-work"));
     keys.remove("work").await.unwrap();

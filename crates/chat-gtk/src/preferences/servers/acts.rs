@@ -6,10 +6,9 @@ use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use adw::prelude::*;
-use chat_mcp::client::Fault;
 use chat_mcp::config::{Change, WriteError};
-use chat_mcp::connection::{StartFault, State};
-use chat_mcp::servers::{ServerKey, ServerStatus};
+use chat_mcp::oauth::OAuthFault;
+use chat_mcp::servers::ServerKey;
 use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
@@ -52,12 +51,6 @@ pub(super) async fn test(context: &PreferencesContext, name: &str) -> String {
     }
 }
 
-/// Whether a server waits for the user to sign in.
-pub(super) fn wants_sign_in(status: &ServerStatus) -> bool {
-    use StartFault::Client;
-    matches!(&status.state, State::Failed { why: Client(Fault::Unauthorized(_)), .. })
-}
-
 /// Opens the browser in which the user signs in to a server, waits for them there, and starts the server. Returns what
 /// went wrong in words.
 pub(super) async fn sign_in(context: &PreferencesContext, name: &str) -> Option<String> {
@@ -69,7 +62,12 @@ pub(super) async fn sign_in(context: &PreferencesContext, name: &str) -> Option<
         Err(fault) => return Some(words::mcp_start_fault(&fault)),
     };
     let window = context.window.upgrade();
-    gtk::show_uri(window.as_ref(), pending.url(), gtk::gdk::CURRENT_TIME);
+    let opening =
+        gtk::show_uri_full_future(window.as_ref(), pending.url(), gtk::gdk::CURRENT_TIME);
+    if opening.await.is_err() {
+        // Nobody would come back.
+        return Some(words::mcp_oauth_fault(&OAuthFault::NoBrowser));
+    }
     let finished = context.servers.run(|_| pending.finish()).await;
     if let Some(Err(fault)) = finished {
         return Some(words::mcp_start_fault(&fault));

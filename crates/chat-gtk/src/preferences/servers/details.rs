@@ -167,7 +167,7 @@ impl Details {
         self.state.set_title(&row::state(status.as_ref()));
         self.state.set_subtitle(&below.join("\n"));
         self.start.set_sensitive(status.is_some());
-        self.sign_in.set_visible(status.as_ref().is_some_and(acts::wants_sign_in));
+        self.sign_in.set_visible(status.as_ref().is_some_and(|it| it.wants_sign_in));
         self.sign_out.set_visible(status.as_ref().is_some_and(|it| it.is_signed_in));
         self.tools.set_description(Some(&description(status.as_ref())));
         let tools = status.and_then(|status| status.tools).unwrap_or_default();

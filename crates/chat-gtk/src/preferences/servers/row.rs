@@ -143,16 +143,20 @@ impl Row {
 /// How a server is, in words.
 pub(super) fn state(status: Option<&ServerStatus>) -> String {
     let Some(status) = status else { return gettext("Off") };
+    if status.wants_sign_in && matches!(status.state, State::Running) {
+        return words::mcp_sign_in_wanted();
+    }
     let tools = status.tools.as_ref().map(Vec::len);
     words::mcp_state(&status.state, tools)
 }
 
 fn icon(status: Option<&ServerStatus>) -> &'static str {
-    match status.map(|status| &status.state) {
-        None | Some(State::Stopped) => "media-playback-stop-symbolic",
-        Some(State::Starting) => "content-loading-symbolic",
-        Some(State::Running) => "emblem-ok-symbolic",
-        Some(State::Failed { .. }) => "dialog-warning-symbolic",
+    let Some(status) = status else { return "media-playback-stop-symbolic" };
+    match status.state {
+        State::Stopped => "media-playback-stop-symbolic",
+        State::Starting => "content-loading-symbolic",
+        State::Running if !status.wants_sign_in => "emblem-ok-symbolic",
+        State::Running | State::Failed { .. } => "dialog-warning-symbolic",
     }
 }
 

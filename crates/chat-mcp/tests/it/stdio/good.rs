@@ -25,7 +25,6 @@ async fn it_is_connected_listed_and_called(#[case] era: &str, #[case] version: P
     let client = server.client();
     assert_eq!(client.version(), Some(version));
     assert_eq!(client.server().unwrap().name, "scripted");
-    assert!(client.instructions().unwrap().starts_with("For tests."));
 
     let list = client.tools().await.unwrap();
     assert_eq!((list.unreadable, list.is_cut), (0, false));

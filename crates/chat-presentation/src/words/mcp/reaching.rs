@@ -92,15 +92,16 @@ pub fn mcp_oauth_fault(fault: &OAuthFault) -> String {
         OAuthFault::Unreachable => {
             gettext("The sign-in service can’t be reached. Check your network and try again.")
         }
+        OAuthFault::NoTls => mcp_http_fault(&HttpFault::NoTls),
         OAuthFault::AddressRefused => gettext(
             "The server leads to an unencrypted or private address, so Natter didn’t sign in. Tell the server’s provider.",
         ),
         OAuthFault::Unsupported => gettext(
             "The sign-in service supports no secure way that Natter knows. Set a token in “headers” instead.",
         ),
-        OAuthFault::TooManyTries => {
-            gettext("The server keeps asking you to sign in. Restart the server to try again.")
-        }
+        OAuthFault::NoKeyring => gettext(
+            "The keyring with your sign-in is locked or doesn’t respond. Unlock it and try again.",
+        ),
         OAuthFault::NoListener => {
             gettext("Natter can’t receive the browser’s answer. Restart Natter and try again.")
         }
@@ -137,7 +138,7 @@ mod tests {
             OAuthFault::Unreachable,
             OAuthFault::AddressRefused,
             OAuthFault::Unsupported,
-            OAuthFault::TooManyTries,
+            OAuthFault::NoKeyring,
             OAuthFault::NoListener,
             OAuthFault::NoBrowser,
         ];

@@ -89,6 +89,11 @@ pub fn mcp_start_fault(fault: &StartFault) -> String {
     }
 }
 
+/// That a server wants the user to sign in.
+pub fn mcp_sign_in_wanted() -> String {
+    gettext("The server wants you to sign in.")
+}
+
 fn client(fault: &Fault) -> String {
     match fault {
         Fault::TimedOut => {
@@ -109,7 +114,7 @@ fn client(fault: &Fault) -> String {
             &gettext("The server refused the connection: {words}"),
             &[("words", &one_line(message))],
         ),
-        Fault::Unauthorized(_) => gettext("The server wants you to sign in."),
+        Fault::Unauthorized(_) => mcp_sign_in_wanted(),
         Fault::Invalid => {
             gettext("The server’s answer can’t be understood. Check that it’s an MCP server.")
         }

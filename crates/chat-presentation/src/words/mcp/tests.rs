@@ -104,6 +104,7 @@ fn what_cannot_be_saved_or_started_says_what_to_do() {
         WriteError::Broken,
         WriteError::NameTaken { name: name() },
         WriteError::NoServer { name: name() },
+        WriteError::StillSignedIn { name: name() },
         WriteError::InvalidName { name: name() },
         WriteError::TooLarge,
         WriteError::Io(io::ErrorKind::StorageFull.into()),

@@ -60,7 +60,7 @@ pub(super) fn of(entry: &Entry, snapshot: &Snapshot) -> ServerStatus {
     let client = snapshot.client.as_ref();
     ServerStatus {
         key: entry.key().clone(),
-        server: entry.server().clone(),
+        server: entry.server(),
         state: snapshot.state.clone(),
         is_signed_in: entry.launcher().is_signed_in(),
         program: client.and_then(Client::server).map(|it| (it.name, it.version)),

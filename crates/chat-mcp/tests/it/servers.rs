@@ -1,13 +1,16 @@
 //! Tests servers as they are configured: from the file to their tools, and through their end.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use chat_core::settings::Folders;
+use chat_core::tool::{SourceScope, ToolSource};
 use chat_mcp::client::Fault;
 use chat_mcp::config::{Change, ServerConfig};
 use chat_mcp::connection::{StartFault, State};
 use chat_mcp::servers::{ServerKey, Servers, ServersOptions};
+use chat_mcp::tools::FIND_TOOLS;
 use chat_sandbox::Preference;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -124,6 +127,26 @@ async fn only_what_changes_how_a_server_is_started_ends_it() {
     assert_eq!(switched(true), all);
     edit(&servers, "notes", |config| config.options.network = true).await;
     assert_eq!(servers.status(&key("notes")).unwrap().state, State::Stopped);
+}
+
+#[tokio::test]
+async fn tools_that_take_more_than_their_share_are_looked_for() {
+    let (_folder, servers) = configured(&json!({ "notes": scripted(&["good"]) })).await;
+    servers.start(&key("notes")).await.unwrap().unwrap();
+    let memory = Arc::default();
+    let offered = |window, percent| {
+        let scope = SourceScope { project: None, memory: &memory, window, percent };
+        let tools = servers.tools(scope);
+        let has = |name: &str| tools.names().any(|other| other == name);
+        assert_ne!(has("notes__echo"), has(FIND_TOOLS));
+        has("notes__echo")
+    };
+    let bytes = servers.status(&key("notes")).unwrap().bytes;
+    // A token is four bytes.
+    let window = u32::try_from(bytes.div_ceil(4)).unwrap() * 2;
+    assert!(offered(Some(window), 50) && !offered(Some(window), 49));
+    assert!(offered(Some(window / 2), 100) && offered(Some(window / 2), 1000));
+    assert!(!offered(None, 0) && offered(None, 100));
 }
 
 #[tokio::test]

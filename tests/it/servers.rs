@@ -6,11 +6,11 @@ use std::path::Path;
 use anyhow::{Context, Result};
 use chat_core::message::SessionMeta;
 use chat_core::store::{NewSession, Store};
-use chat_testkit::ui::{By, Role, containing, named, until};
-use serde_json::json;
+use chat_testkit::ui::{By, Role, State, containing, named, until};
+use serde_json::{Value, json};
 
 use crate::allowances;
-use crate::stage::{Stage, chat};
+use crate::stage::{Stage, Window, chat};
 
 /// A file with the scripted server, "notes", which runs outside of the sandbox.
 fn file() -> Result<String> {
@@ -59,5 +59,107 @@ async fn servers_of_a_project_are_used_once_the_user_trusts_them() -> Result<()>
     let trusted = stage.folders().state.join("mcp-trust.json");
     let trusted = fs::read_to_string(trusted).context("what is trusted")?;
     assert!(trusted.contains("garden"), "{trusted}");
+    window.close().await
+}
+
+/// Opens a row of the menu that adds servers.
+async fn choose(window: &Window, choice: &str) -> Result<()> {
+    window.click(named("Add Servers")).await?;
+    window.click(named(choice).role(Role::MenuItem)).await
+}
+
+/// Types a text in place of what a field has.
+async fn fill(window: &Window, field: &str, text: &str) -> Result<()> {
+    window.find(named(field).role(Role::Text)).await?.click_with_mouse().await?;
+    window.keys(&["ctrl+a"]).await?;
+    window.type_text(text).await
+}
+
+async fn until_can_save(window: &Window, verb: &str, can: bool) -> Result<()> {
+    until("the form to be saved or not", || async {
+        let save = window.find(named(verb).role(Role::Button)).await?;
+        Ok((save.is(State::Sensitive) == can).then_some(()))
+    })
+    .await
+}
+
+/// Waits until the file says this.
+async fn written(stage: &Stage, what: impl Fn(&Value) -> bool) -> Result<Value> {
+    let path = stage.folders().config.join("mcp.json");
+    until("the server in the file", || async {
+        let Ok(text) = fs::read_to_string(&path) else { return Ok(None) };
+        let servers = serde_json::from_str::<Value>(&text)?["mcpServers"].take();
+        Ok(what(&servers).then_some(servers))
+    })
+    .await
+}
+
+#[tokio::test]
+async fn a_server_is_added_with_a_form_in_a_narrow_window() -> Result<()> {
+    let stage = Stage::new().await?;
+    let notes = stage.desktop.folder().join("my notes");
+    fs::create_dir_all(&notes)?;
+    let window = stage.ready().await?;
+    window.resize(360, 700).await?;
+    allowances::page(&window, "Tools", containing("No servers yet")).await?;
+    choose(&window, "Add Server…").await?;
+    window.find(named("Add Server").role(Role::Frame)).await?;
+    // The keyboard is in the name.
+    window.type_text("my notes").await?;
+    window.find(containing("The name can’t be used.")).await?;
+    fill(&window, "Name", "notes").await?;
+    window.gone(containing("The name can’t be used.")).await?;
+    fill(&window, "Command", &format!("notes-server '{}", notes.display())).await?;
+    window.find(containing("A quotation mark isn’t closed.")).await?;
+    until_can_save(&window, "Add", false).await?;
+    window.type_text("'").await?;
+    until_can_save(&window, "Add", true).await?;
+    // The folder is one of the arguments.
+    window.click(containing("Let It Change").role(Role::Button)).await?;
+    window.click(named("Add Variable")).await?;
+    window.type_text("NOTES_TOKEN").await?;
+    fill(&window, "Value of NOTES_TOKEN", "sk-123456789012345").await?;
+    window.keys(&["alt+a"]).await?;
+    window.gone(named("Add Server").role(Role::Frame)).await?;
+    window.find(named("Use notes")).await?;
+    let servers = written(&stage, |servers| servers["notes"].is_object()).await?;
+    let expected = json!({
+        "command": "notes-server",
+        "args": [notes],
+        "env": { "NOTES_TOKEN": "${keyring:notes/NOTES_TOKEN}" },
+        "natter": { "folders": [notes] },
+    });
+    assert_eq!(servers["notes"], expected);
+    window.close().await
+}
+
+#[tokio::test]
+async fn a_server_is_edited_and_the_rest_of_the_file_stays() -> Result<()> {
+    let stage = Stage::new().await?;
+    let path = stage.folders().config.join("mcp.json");
+    let old = json!({ "mcpServers": {
+        "notes": { "command": "notes-server", "icon": "book", "env": { "LEVEL": "${env:LEVEL}" } },
+    } });
+    fs::write(&path, old.to_string())?;
+    let window = stage.ready().await?;
+    allowances::page(&window, "Tools", containing("Not started")).await?;
+    window.click(named("Menu of notes")).await?;
+    window.click(named("Edit…").role(Role::MenuItem)).await?;
+    window.find(named("Edit Server").role(Role::Frame)).await?;
+    fill(&window, "Command", "other-server --all").await?;
+    window.click(named("Network Access").role(Role::CheckBox)).await?;
+    fill(&window, "Name", "diary").await?;
+    window.keys(&["Return"]).await?;
+    window.gone(named("Edit Server").role(Role::Frame)).await?;
+    window.find(named("Use diary")).await?;
+    let servers = written(&stage, |servers| servers["diary"].is_object()).await?;
+    let expected = json!({ "diary": {
+        "command": "other-server",
+        "args": ["--all"],
+        "icon": "book",
+        "env": { "LEVEL": "${env:LEVEL}" },
+        "natter": { "network": true },
+    } });
+    assert_eq!(servers, expected);
     window.close().await
 }

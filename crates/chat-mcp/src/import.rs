@@ -12,5 +12,10 @@ mod variables;
 
 pub use foreign::{ForeignServer, ForeignServers, RequestedInput};
 pub use pasted::read_pasted;
-pub use secrets::{PlainSecret, SecretPlace, free_secret_name, move_secret, plain_secrets};
+pub use secrets::{
+    PlainSecret, SecretPlace, free_secret_name, looks_secret, move_secret, names_secret,
+    plain_secrets,
+};
 pub use source::{ImportFolders, ImportSource};
+
+pub(crate) use secrets::scheme;

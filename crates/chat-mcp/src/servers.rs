@@ -29,7 +29,7 @@ use crate::config::{
 };
 use crate::connection::StartFault;
 use crate::keys::Keys;
-use crate::tools::{Approved, Share};
+use crate::tools::Approved;
 
 pub use self::status::{ServerStatus, ToolStatus};
 
@@ -105,7 +105,6 @@ struct Inner {
     keys: Keys,
     trust: TrustStore,
     approved: Approved,
-    share: Share,
     known: Mutex<Known>,
     changes: Arc<watch::Sender<()>>,
     /// The projects whose files were asked for.
@@ -122,7 +121,6 @@ impl Servers {
             keys: Keys::default(),
             trust: TrustStore::new(state.join("mcp-trust.json")),
             approved: Approved::new(state.join("mcp-approved.json")),
-            share: Share::default(),
             known: Mutex::default(),
             changes: Arc::new(changes),
             looked: Mutex::default(),

@@ -49,8 +49,9 @@ pub use import::{
 };
 pub use level::{OLD_DEFAULT_THINKING, thinking_from_name, thinking_levels, thinking_name};
 pub use mcp::{
-    mcp_command_line, mcp_context_share, mcp_expand_error, mcp_http_fault, mcp_oauth_fault,
-    mcp_problem, mcp_problem_sentence, mcp_project_notice, mcp_sign_in_wanted, mcp_start_fault,
+    mcp_command_line, mcp_context_share, mcp_draft_problem, mcp_expand_error, mcp_http_fault,
+    mcp_oauth_fault, mcp_problem, mcp_problem_sentence, mcp_project_notice, mcp_sign_in_wanted,
+    mcp_start_fault,
     mcp_start_lines, mcp_state, mcp_tool_count, mcp_trust_not_saved, mcp_write_error,
 };
 pub use model::{bytes, download_stage, good_for, is_engine_name};

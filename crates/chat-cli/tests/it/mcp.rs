@@ -3,8 +3,9 @@
 use std::fs;
 
 use chat_testkit::mcp::scripted;
+use chat_testkit::server::Server;
 
-use crate::home::Home;
+use crate::home::{Home, connection};
 
 fn add(home: &Home, options: &[&str]) {
     let command = scripted(&["good"]);
@@ -44,6 +45,25 @@ fn a_name_is_taken_once_and_a_key_is_not_written_out() {
     assert!(again.stderr.contains("A server named “notes” already exists."), "{again:?}");
     let bad = home.run(["mcp", "add", "other", "--url", "example.org"]);
     assert_eq!(bad.code, Some(2), "{bad:?}");
+}
+
+#[test]
+fn tools_that_take_more_than_their_share_of_the_context_are_looked_for() {
+    let server = Server::start();
+    let home = Home::new(&server);
+    add(&home, &[]);
+    home.run(["mcp", "test", "notes"]).ok();
+    let offered = |percent: u32| {
+        let tools = format!("[tools]\nserver_tools_percent = {percent}\n");
+        home.settings(&(connection(&server.url()) + &tools));
+        home.run(["ask", "hello"]).ok();
+        let chats = server.chats();
+        let tools = chats.last().and_then(|chat| chat.body["tools"].as_array().cloned());
+        let names = tools.into_iter().flatten().map(|it| it["function"]["name"].clone());
+        names.filter_map(|name| name.as_str().map(str::to_owned)).collect::<Vec<_>>()
+    };
+    assert_eq!(offered(0), ["find_tools"]);
+    assert!(offered(100).contains(&"notes__echo".to_owned()));
 }
 
 #[test]

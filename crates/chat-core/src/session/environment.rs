@@ -219,9 +219,12 @@ impl Session {
             fits && tool.is_set_up(settings)
         });
         match &self.services.tool_source {
-            Some(source) => {
-                own.with(source.tools(SourceScope { project, memory: &self.memory, window }))
-            }
+            Some(source) => own.with(source.tools(SourceScope {
+                project,
+                memory: &self.memory,
+                window,
+                percent: settings.server_tools_percent,
+            })),
             None => own,
         }
     }

@@ -30,6 +30,9 @@ pub struct ToolSettings {
     pub fetch_seconds: u64,
     /// Kilobytes that a fetched page may have.
     pub fetch_kb: u64,
+    /// How much of a model's context window the tools of servers may take before the model looks for those that it needs,
+    /// in percent. More than 100 counts as 100.
+    pub server_tools_percent: u32,
     /// Where the web is searched; none is nowhere.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<SearchSettings>,
@@ -46,6 +49,7 @@ impl Default for ToolSettings {
             output_kb: 30,
             fetch_seconds: 30,
             fetch_kb: 5120,
+            server_tools_percent: 10,
             search: None,
         }
     }

@@ -37,4 +37,6 @@ pub struct SourceScope<'a> {
     pub memory: &'a Arc<Memory>,
     /// How many tokens the model's window has, where that is known.
     pub window: Option<u32>,
+    /// How much of that window the tools of servers may take, in percent.
+    pub percent: u32,
 }

@@ -4,6 +4,7 @@
 mod acts;
 mod adding;
 mod details;
+mod form;
 mod log;
 mod row;
 
@@ -18,7 +19,7 @@ use gettextrs::gettext;
 use gtk::{gio, glib};
 
 use self::row::Row;
-use super::rows::{PreferencesContext, plain_row};
+use super::rows::{PreferencesContext, Range, number_row, plain_row};
 use crate::accessible;
 use crate::models::has_keyboard;
 use crate::tool_servers::ToolServers;
@@ -63,9 +64,12 @@ impl ServersPage {
         group.set_header_suffix(Some(&add));
         page.add(&problems);
         page.add(&group);
+        page.add(&share_group(context));
         let none = plain_row(
             &gettext("No servers yet"),
-            &gettext("Paste one as its documentation shows it, or import those of another program"),
+            &gettext(
+                "Add one, paste it as its documentation shows it, or import another program’s",
+            ),
         );
         let inner = Rc::new(Inner {
             context: context.clone(),
@@ -165,6 +169,7 @@ impl Inner {
             });
             actions.add_action(&action);
         };
+        add("add", |inner| form::add(&inner.context));
         add("paste", |inner| adding::paste(&inner.context));
         add("import", |inner| adding::import(&inner.context));
         add("edit", Self::open_file);
@@ -208,8 +213,27 @@ async fn read(servers: &ToolServers) {
     servers.run(|servers| async move { servers.refresh(None).await }).await;
 }
 
+/// How much of the context the tools of all servers may take.
+fn share_group(context: &PreferencesContext) -> adw::PreferencesGroup {
+    let group = adw::PreferencesGroup::new();
+    group.add(&number_row(
+        context,
+        &gettext("Share of the context for tools"),
+        &gettext(
+            "In percent. If the tools of servers need more, models search for tools instead of getting all.",
+        ),
+        Range { least: 0, most: 100, step: 5 },
+        |settings| u64::from(settings.tools.server_tools_percent),
+        |settings, percent| {
+            settings.tools.server_tools_percent = u32::try_from(percent).unwrap_or(u32::MAX);
+        },
+    ));
+    group
+}
+
 fn menu() -> gio::Menu {
     let menu = gio::Menu::new();
+    menu.append(Some(&gettext("_Add Server…")), Some("servers.add"));
     menu.append(Some(&gettext("_Paste JSON…")), Some("servers.paste"));
     menu.append(Some(&gettext("_Import…")), Some("servers.import"));
     let file = gio::Menu::new();

@@ -12,7 +12,7 @@ use chat_presentation::words;
 use gettextrs::gettext;
 use gtk::glib;
 
-use super::rows::{PreferencesContext, plain_row, switch_row};
+use super::rows::{PreferencesContext, switch_row};
 use crate::accessible;
 
 /// Creates the empty page.
@@ -33,21 +33,14 @@ pub(super) fn fill(page: &adw::PreferencesPage, context: &PreferencesContext) {
     page.add(&agents::group(context));
 }
 
-/// A switch for each tool, for all agents or for single ones: a heading, and a group of rows for
-/// each kind of tool.
+/// A switch for each tool, for all agents or for single ones: a group of rows for each kind of tool. The first one says
+/// what all are for.
 fn switches(context: &PreferencesContext) -> Vec<adw::PreferencesGroup> {
-    let heading = adw::PreferencesGroup::builder()
-        .title(gettext("Tools"))
-        .description(gettext("Models can use these tools in chats with a project folder"))
-        .build();
     let agents = context.manager.agent_kinds().list();
     let toolbox = context.manager.tools();
     let mut tools: Vec<_> = toolbox.all().collect();
-    if tools.is_empty() {
-        heading.add(&plain_row(&gettext("No tools available"), ""));
-    }
     tools.sort_by_key(|tool| tool.group as u8);
-    let mut groups = vec![heading];
+    let mut groups: Vec<adw::PreferencesGroup> = Vec::new();
     for tools in tools.chunk_by(|one, next| one.group == next.group) {
         let title = words::tool_group(tools[0].group);
         let group = adw::PreferencesGroup::builder().title(title).build();
@@ -56,6 +49,12 @@ fn switches(context: &PreferencesContext) -> Vec<adw::PreferencesGroup> {
                 [] | [_] => group.add(&tool_row(context, tool)),
                 agents => group.add(&tool_row_for(context, tool, agents)),
             }
+        }
+        if groups.is_empty() {
+            let words = gettext(
+                "These and the tools below are Natter’s own. Models can use them in chats with a project folder.",
+            );
+            group.set_description(Some(&words));
         }
         groups.push(group);
     }

@@ -114,6 +114,17 @@ impl Template {
         }
     }
 
+    /// The text in front of a reference to a secret, and the secret's name, if there is nothing else.
+    pub fn as_secret(&self) -> Option<(&str, &str)> {
+        match self.parts.as_slice() {
+            [Part::Reference(Reference::Secret { name })] => Some(("", name)),
+            [Part::Text(before), Part::Reference(Reference::Secret { name })] => {
+                Some((before, name))
+            }
+            _ => None,
+        }
+    }
+
     /// Its references, in their order.
     pub fn references(&self) -> impl Iterator<Item = &Reference> {
         self.parts.iter().filter_map(|part| match part {
@@ -271,7 +282,11 @@ mod tests {
     fn a_secret_is_put_behind_a_text() {
         let template = Template::secret("Bearer ${", "github/token");
         assert_eq!(template.source(), "Bearer $${${keyring:github/token}");
+        assert_eq!(template.as_secret(), Some(("Bearer ${", "github/token")));
         assert_eq!(Template::parse(template.source()), Ok(template));
+        for other in ["", "a", "${env:A}", "${keyring:a}b", "${env:A}${keyring:a}"] {
+            assert_eq!(Template::parse(other).unwrap().as_secret(), None);
+        }
     }
 
     proptest! {

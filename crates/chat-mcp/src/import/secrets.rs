@@ -15,6 +15,15 @@ pub struct PlainSecret {
     pub name: String,
 }
 
+impl PlainSecret {
+    /// The secret at a place of a server of this name. None if it cannot have a name.
+    pub(crate) fn of(server: Option<&str>, place: SecretPlace) -> Option<Self> {
+        let (SecretPlace::Variable(name) | SecretPlace::Header(name)) = &place;
+        let full = server.map_or_else(|| name.clone(), |server| format!("{server}/{name}"));
+        Some(Self { name: secret_name(&full)?, place })
+    }
+}
+
 type PlaceOf = fn(String) -> SecretPlace;
 
 /// Where a secret stands in a server.
@@ -67,10 +76,7 @@ pub fn plain_secrets(server: Option<&str>, config: &ServerConfig) -> Vec<PlainSe
     let is_secret = |(name, template): &(&String, &Template)| {
         template.as_plain().is_some_and(|value| looks_secret(name, value))
     };
-    let secret = |(name, _): (&String, &Template)| {
-        let full = server.map_or_else(|| name.clone(), |server| format!("{server}/{name}"));
-        Some(PlainSecret { place: place(name.clone()), name: secret_name(&full)? })
-    };
+    let secret = |(name, _): (&String, &Template)| PlainSecret::of(server, place(name.clone()));
     map.iter().filter(is_secret).filter_map(secret).collect()
 }
 
@@ -125,25 +131,26 @@ fn texts(config: &ServerConfig) -> (&BTreeMap<String, Template>, PlaceOf) {
 }
 
 /// The scheme in front of a header's secret, with its space.
-fn scheme(text: &str) -> &str {
+pub(crate) fn scheme(text: &str) -> &str {
     let is_scheme = |scheme: &str| {
         text.get(..scheme.len()).is_some_and(|start| start.eq_ignore_ascii_case(scheme))
     };
     SCHEMES.into_iter().find(|scheme| is_scheme(scheme)).map_or("", |scheme| &text[..scheme.len()])
 }
 
-fn looks_secret(name: &str, value: &str) -> bool {
+/// Whether the value of a variable or header of this name is a secret, as far as both tell.
+pub fn looks_secret(name: &str, value: &str) -> bool {
     let bare = value[scheme(value).len()..].trim();
     if bare.len() < 4 {
         return false;
     }
     has_password(bare)
         || PREFIXES.iter().any(|prefix| bare.starts_with(prefix) && bare.len() > prefix.len() + 8)
-        || (is_secret_word(name) && !is_plain_word(bare))
+        || (names_secret(name) && !is_plain_word(bare))
 }
 
 /// Whether a name has a word that means a secret: `GITHUB_TOKEN`, `X-Api-Key`, `dbPassword`, but not `PATH` or `KEYBOARD`.
-fn is_secret_word(name: &str) -> bool {
+pub fn names_secret(name: &str) -> bool {
     let mut words = vec![String::new()];
     let mut was_lower = false;
     for c in name.chars() {

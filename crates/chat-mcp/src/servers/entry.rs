@@ -1,6 +1,6 @@
 //! One server that is used: its connection, and its tools as models get them.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError, Weak};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -19,7 +19,8 @@ const CALL: Duration = Duration::from_mins(1);
 #[derive(Debug)]
 pub(super) struct Entry {
     key: ServerKey,
-    server: Server,
+    /// As the file has it now. How it is started does not change.
+    server: Mutex<Server>,
     prefix: String,
     launcher: Launcher,
     connection: Connection,
@@ -45,7 +46,6 @@ impl Entry {
             folder_name: format!("mcp-{}", file_name(&key)),
             account: inner.account(&key),
         };
-        let limit = server.config.options.time_limit.unwrap_or(CALL);
         let (changes, runtime) = (Arc::clone(&inner.changes), inner.options.runtime.clone());
         let (cache, approved) = (inner.cache(&key), inner.approved.clone());
         Arc::new_cyclic(|entry: &Weak<Self>| {
@@ -61,12 +61,7 @@ impl Entry {
             Self {
                 connection: Connection::new(launcher.clone(), &runtime, changed),
                 launcher,
-                called: Arc::new(Caller {
-                    name: key.name.clone(),
-                    entry: entry.clone(),
-                    limit,
-                    approved,
-                }),
+                called: Arc::new(Caller { name: key.name.clone(), entry: entry.clone(), approved }),
                 for_user: Mutex::new(Arc::new(ServerOffer {
                     server: key.name.clone(),
                     ..ServerOffer::default()
@@ -75,23 +70,47 @@ impl Entry {
                 cached: OnceLock::new(),
                 offer: Mutex::default(),
                 key,
-                server,
+                server: Mutex::new(server),
                 cache,
             }
         })
     }
 
-    /// Whether it is this server, with tools of these names.
-    pub(super) fn is_of(&self, server: &Server, prefix: &str) -> bool {
-        self.server == *server && self.prefix == prefix
+    /// Becomes this server, with tools of these names, if that is started in the same way: what runs goes on then. False,
+    /// and no change, if another must begin in its place.
+    pub(super) fn become_server(&self, server: &Server, prefix: &str) -> bool {
+        if self.prefix != prefix || self.launcher.server.digest() != server.digest() {
+            return false;
+        }
+        let is_same = {
+            let mut known = self.lock();
+            let is_same = *known == *server;
+            known.clone_from(server);
+            is_same
+        };
+        if !is_same {
+            // Which tools are switched off may be something else now.
+            *self.offer.lock().unwrap_or_else(PoisonError::into_inner) = None;
+        }
+        true
     }
 
     pub(super) fn key(&self) -> &ServerKey {
         &self.key
     }
 
-    pub(super) fn server(&self) -> &Server {
-        &self.server
+    /// As the file has it now.
+    pub(super) fn server(&self) -> Server {
+        self.lock().clone()
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Server> {
+        self.server.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// How long a call may take without a sign of life.
+    fn limit(&self) -> Duration {
+        self.lock().config.options.time_limit.unwrap_or(CALL)
     }
 
     pub(super) fn launcher(&self) -> &Launcher {
@@ -106,7 +125,10 @@ impl Entry {
     pub(super) fn offer(&self) -> Option<Arc<Offer>> {
         let list = match self.connection.snapshot().tools {
             Some(list) => list,
-            None => self.cached.get_or_init(|| cache::read(&self.cache, &self.server)).clone()?,
+            None => {
+                let read = || cache::read(&self.cache, &self.launcher.server);
+                self.cached.get_or_init(read).clone()?
+            }
         };
         let mut known = self.offer.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some((of, offer)) = &*known
@@ -114,7 +136,7 @@ impl Entry {
         {
             return Some(Arc::clone(offer));
         }
-        let disabled = &self.server.config.options.disabled_tools;
+        let disabled = self.lock().config.options.disabled_tools.clone();
         let offer = Arc::new(Offer::of(
             &list,
             &self.called,
@@ -148,7 +170,7 @@ impl Entry {
         if is_known {
             return;
         }
-        let (path, server) = (self.cache.clone(), self.server.clone());
+        let (path, server) = (self.cache.clone(), self.launcher.server.clone());
         tokio::task::spawn_blocking(move || {
             if let Err(error) = cache::write(&path, &server, &list) {
                 tracing::warn!(%error, "the tools of a server are not kept for the next start");
@@ -162,7 +184,6 @@ impl Entry {
 struct Caller {
     name: String,
     entry: Weak<Entry>,
-    limit: Duration,
     approved: Approved,
 }
 
@@ -179,7 +200,7 @@ impl Called for Caller {
     }
 
     fn limit(&self) -> Duration {
-        self.limit
+        self.entry.upgrade().map_or(CALL, |entry| entry.limit())
     }
 
     fn approved(&self) -> &Approved {

@@ -56,7 +56,8 @@ impl Known {
         self.entries.get(key).cloned()
     }
 
-    /// Takes over what the files say now. Returns the servers that are no longer used, if anything changed.
+    /// Takes over what the files say now. A server stays the same one, and runs on, unless something changed that decides how
+    /// it is started. Returns the servers that are no longer used, if anything changed.
     pub(super) fn take(
         &mut self,
         user: McpConfig,
@@ -104,7 +105,7 @@ impl Known {
         for (key, server, prefix) in wanted {
             let kept = before.remove(&key);
             let entry = match kept {
-                Some(entry) if entry.is_of(server, &prefix) => entry,
+                Some(entry) if entry.become_server(server, &prefix) => entry,
                 replaced => {
                     before.extend(replaced.map(|entry| (key.clone(), entry)));
                     begin(key.clone(), server.clone(), &prefix)

@@ -12,7 +12,7 @@ use tokio::sync::watch;
 use super::Servers;
 use super::entry::Entry;
 use crate::connection::State;
-use crate::tools::{Offer, choose};
+use crate::tools::{Offer, Share, choose};
 
 /// How long a request waits for servers whose tools are not known yet.
 const PREPARE: Duration = Duration::from_secs(20);
@@ -37,7 +37,8 @@ impl ToolSource for Servers {
             .iter()
             .filter_map(|entry| Some((entry.key().name.clone(), entry.offer()?)))
             .collect();
-        choose(&offers, session.memory, session.window, self.0.share)
+        let share = Share { window: session.window, percent: session.percent };
+        choose(&offers, session.memory, share)
     }
 
     fn known(&self) -> Registry {

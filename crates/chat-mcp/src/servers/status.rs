@@ -62,7 +62,7 @@ pub(super) fn of(entry: &Entry, snapshot: &Snapshot) -> ServerStatus {
     let client = snapshot.client.as_ref();
     ServerStatus {
         key: entry.key().clone(),
-        server: entry.server().clone(),
+        server: entry.server(),
         state: snapshot.state.clone(),
         wants_sign_in: snapshot.challenge.is_some(),
         is_signed_in: entry.launcher().is_signed_in(),

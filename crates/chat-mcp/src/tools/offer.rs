@@ -16,19 +16,19 @@ const UNKNOWN_WINDOW: u32 = 32_768;
 /// How many bytes of a description a token is, in English and JSON.
 const BYTES_PER_TOKEN: u64 = 4;
 
-/// How much of a model's window the tools of servers may take before they are looked for instead, in percent.
+/// How much of a model's window the tools of servers may take before they are looked for instead.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Share(pub u8);
-
-impl Default for Share {
-    fn default() -> Self {
-        Self(10)
-    }
+pub(crate) struct Share {
+    /// How many tokens the window has, where that is known.
+    pub(crate) window: Option<u32>,
+    /// The share in percent.
+    pub(crate) percent: u32,
 }
 
 impl Share {
-    fn bytes(self, window: Option<u32>) -> u64 {
-        u64::from(window.unwrap_or(UNKNOWN_WINDOW)) * u64::from(self.0) / 100 * BYTES_PER_TOKEN
+    fn bytes(self) -> u64 {
+        let tokens = u64::from(self.window.unwrap_or(UNKNOWN_WINDOW));
+        tokens * BYTES_PER_TOKEN * u64::from(self.percent.min(100)) / 100
     }
 }
 
@@ -110,16 +110,15 @@ impl Loaded {
     }
 }
 
-/// The tools of these servers that a session with this memory and window is offered. The servers' names go with them.
+/// The tools of these servers that a session with this memory is offered in its share of the window. The servers' names go with them.
 pub(crate) fn choose(
     offers: &[(String, Arc<Offer>)],
     memory: &Arc<Memory>,
-    window: Option<u32>,
     share: Share,
 ) -> Registry {
     let tools = || offers.iter().flat_map(|(_, offer)| offer.on()).map(|offered| &offered.tool);
     let bytes: u64 = offers.iter().map(|(_, offer)| offer.bytes).sum();
-    if bytes <= share.bytes(window) {
+    if bytes <= share.bytes() {
         return tools().cloned().collect();
     }
     let loaded = memory.get::<Loaded>();

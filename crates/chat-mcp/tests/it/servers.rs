@@ -2,16 +2,18 @@
 
 use std::collections::BTreeMap;
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use chat_core::error::ServerFault;
 use chat_core::settings::Folders;
-use chat_core::tool::ServerContext;
+use chat_core::tool::{ServerContext, SourceScope, ToolSource};
 use chat_mcp::client::Fault;
 use chat_mcp::config::{self, Change, HttpServer, ServerConfig, Template, Transport};
 use chat_mcp::connection::{StartFault, State};
 use chat_mcp::http::HttpFault;
 use chat_mcp::servers::{ServerKey, Servers, ServersOptions};
+use chat_mcp::tools::FIND_TOOLS;
 use chat_sandbox::Preference;
 use serde_json::{Value, json};
 use tempfile::TempDir;
@@ -95,6 +97,59 @@ async fn a_program_that_dies_is_started_again() {
     servers.restart(&key("notes"));
     until(&servers, "notes", |state| matches!(state, State::Starting)).await;
     until(&servers, "notes", |state| matches!(state, State::Running)).await;
+}
+
+/// Changes a server in the file.
+async fn edit(servers: &Servers, name: &str, edit: impl FnOnce(&mut ServerConfig)) {
+    let mut server = servers.config().server(name).unwrap().clone();
+    edit(&mut server.config);
+    servers.change(Change::Replace { name: name.to_owned(), server }).await.unwrap();
+}
+
+#[tokio::test]
+async fn only_what_changes_how_a_server_is_started_ends_it() {
+    let (_folder, servers) = configured(&json!({ "notes": scripted(&["good"]) })).await;
+    servers.start(&key("notes")).await.unwrap().unwrap();
+    let switched = |is_on: bool| {
+        let status = servers.status(&key("notes")).unwrap();
+        let tools = status.tools.unwrap();
+        let echo = tools.iter().find(|tool| tool.name == "echo").unwrap();
+        assert_eq!((status.state, echo.is_on), (State::Running, is_on));
+        status.bytes
+    };
+    let all = switched(true);
+    edit(&servers, "notes", |config| {
+        config.options.disabled_tools.push("echo".to_owned());
+        config.options.time_limit = Some(Duration::from_secs(7));
+    })
+    .await;
+    assert!(switched(false) < all);
+    let server = servers.status(&key("notes")).unwrap().server;
+    assert_eq!(Some(&server), servers.config().server("notes"));
+    edit(&servers, "notes", |config| config.options.disabled_tools.clear()).await;
+    assert_eq!(switched(true), all);
+    edit(&servers, "notes", |config| config.options.network = true).await;
+    assert_eq!(servers.status(&key("notes")).unwrap().state, State::Stopped);
+}
+
+#[tokio::test]
+async fn tools_that_take_more_than_their_share_are_looked_for() {
+    let (_folder, servers) = configured(&json!({ "notes": scripted(&["good"]) })).await;
+    servers.start(&key("notes")).await.unwrap().unwrap();
+    let memory = Arc::default();
+    let offered = |window, percent| {
+        let scope = SourceScope { project: None, memory: &memory, window, percent };
+        let tools = servers.tools(scope);
+        let has = |name: &str| tools.names().any(|other| other == name);
+        assert_ne!(has("notes__echo"), has(FIND_TOOLS));
+        has("notes__echo")
+    };
+    let bytes = servers.status(&key("notes")).unwrap().bytes;
+    // A token is four bytes.
+    let window = u32::try_from(bytes.div_ceil(4)).unwrap() * 2;
+    assert!(offered(Some(window), 50) && !offered(Some(window), 49));
+    assert!(offered(Some(window / 2), 100) && offered(Some(window / 2), 1000));
+    assert!(!offered(None, 0) && offered(None, 100));
 }
 
 #[tokio::test]

@@ -1,5 +1,6 @@
 //! Words what is wrong with servers of tools, and why they cannot be saved or started.
 
+mod draft;
 mod reaching;
 mod start;
 
@@ -13,6 +14,7 @@ use gettextrs::{gettext, ngettext};
 use super::definitions::{of_key, wrong_type};
 use super::{bytes, fill, one_line, visible_line};
 
+pub use self::draft::mcp_draft_problem;
 pub use self::reaching::{mcp_http_fault, mcp_oauth_fault};
 pub use start::{
     mcp_command_line, mcp_context_share, mcp_sign_in_wanted, mcp_start_fault, mcp_state,

@@ -1,12 +1,15 @@
 //! Does what the user asks for with a server: starts, tests, switches and removes it.
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::Path;
 
 use adw::prelude::*;
-use chat_mcp::config::{Change, WriteError};
+use chat_core::error::Error;
+use chat_core::settings::KeyStorage;
+use chat_mcp::config::{Change, SecretText, WriteError};
 use chat_mcp::oauth::OAuthFault;
 use chat_mcp::servers::ServerKey;
 use chat_presentation::words;
@@ -132,17 +135,38 @@ pub(super) fn ask_removal(context: &PreferencesContext, name: &str) {
 async fn remove(context: &PreferencesContext, name: &str) {
     let secrets = context.servers.servers.config().own_secrets(name);
     let change = Change::Remove { name: name.to_owned() };
-    if !tell(context, &context.servers.change(change).await) {
-        return;
+    if tell(context, &context.servers.change(change).await) {
+        forget(context, secrets).await;
     }
+}
+
+/// Puts secrets into the keyring, and gives where they are, if there were any, or what went wrong in words.
+pub(super) async fn keep(
+    context: &PreferencesContext,
+    secrets: Vec<(String, SecretText)>,
+) -> Result<Option<KeyStorage>, String> {
+    let keeping = context.servers.run(|servers| async move {
+        let mut kept = None;
+        for (name, secret) in &secrets {
+            kept = Some(servers.keys().set(name, secret).await?);
+        }
+        Ok::<_, Error>(kept)
+    });
+    match keeping.await {
+        Some(kept) => kept.map_err(|error| words::sentence(&error)),
+        None => Err(words::mcp_write_error(&super::unwritable())),
+    }
+}
+
+/// Removes secrets from the keyring.
+pub(super) async fn forget(context: &PreferencesContext, secrets: BTreeSet<String>) {
     let removing = context.servers.run(|servers| async move {
         for secret in &secrets {
             servers.keys().remove(secret).await?;
         }
-        Ok(())
+        Ok::<_, Error>(())
     });
     if let Some(Err(error)) = removing.await {
-        let error: chat_core::error::Error = error;
         context.tell(&words::sentence(&error));
     }
 }

@@ -17,6 +17,7 @@ use gtk::glib;
 use self::choice::Choice;
 pub(super) use self::pasting::paste;
 use super::super::rows::PreferencesContext;
+use super::acts;
 use crate::close_keys::close_with_escape;
 
 /// The files of other programs.
@@ -196,24 +197,16 @@ async fn add_one(
 
 /// Puts secrets into the keyring. Whether all went well.
 async fn keep(context: &PreferencesContext, secrets: Vec<(String, SecretText)>) -> bool {
-    let keeping = context.servers.run(|servers| async move {
-        let mut kept = None;
-        for (name, secret) in &secrets {
-            kept = Some(servers.keys().set(name, secret).await?);
-        }
-        Ok::<_, chat_core::error::Error>(kept)
-    });
-    match keeping.await {
-        Some(Ok(kept)) => {
+    match acts::keep(context, secrets).await {
+        Ok(kept) => {
             if let Some(storage @ KeyStorage::ThisRun(_)) = kept {
                 context.tell(&words::key_storage(storage));
             }
             true
         }
-        Some(Err(error)) => {
-            context.tell(&words::sentence(&error));
+        Err(sentence) => {
+            context.tell(&sentence);
             false
         }
-        None => false,
     }
 }

@@ -9,8 +9,8 @@ use chat_presentation::words;
 use gettextrs::{gettext, ngettext};
 use gtk::glib;
 
-use super::super::rows::{PreferencesContext, plain_row};
-use super::{acts, log, row};
+use super::super::rows::{PreferencesContext, icon_button, plain_row};
+use super::{acts, form, log, row};
 use crate::accessible;
 use crate::close_keys::close_view_with_keys;
 use crate::models::has_keyboard;
@@ -56,7 +56,10 @@ pub(super) fn open(context: &PreferencesContext, name: &str) {
     page.add(&about);
     page.add(&tools);
     let content = gtk::Box::new(gtk::Orientation::Vertical, 0);
-    content.append(&adw::HeaderBar::new());
+    let edit = icon_button("document-edit-symbolic", &gettext("Edit Server"));
+    let header = adw::HeaderBar::new();
+    header.pack_start(&edit);
+    content.append(&header);
     let toasts = adw::ToastOverlay::new();
     toasts.set_child(Some(&page));
     toasts.set_vexpand(true);
@@ -71,6 +74,14 @@ pub(super) fn open(context: &PreferencesContext, name: &str) {
         .build();
     window.set_transient_for(context.window.upgrade().as_ref());
     close_view_with_keys(&window);
+    let (here, of_form, weak) = (context.clone(), name.to_owned(), window.downgrade());
+    edit.connect_clicked(move |_| {
+        // It may get another name.
+        if let Some(window) = weak.upgrade() {
+            window.close();
+        }
+        form::edit(&here, &of_form);
+    });
     let (here, of_log) = (context.clone(), name.to_owned());
     show_log.connect_clicked(move |_| log::open(&here, &of_log));
     let details = Rc::new(Details {

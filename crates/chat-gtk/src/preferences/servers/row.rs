@@ -12,7 +12,7 @@ use gettextrs::gettext;
 use gtk::{gio, glib};
 
 use super::super::rows::PreferencesContext;
-use super::{acts, details, log};
+use super::{acts, details, form, log};
 use crate::accessible;
 
 /// The row.
@@ -91,6 +91,7 @@ impl Row {
                 context.tell(&words);
             });
         });
+        self.add_action(context, "edit", form::edit);
         self.add_action(context, "log", log::open);
         self.add_action(context, "remove", acts::ask_removal);
         self.root.insert_action_group("server", Some(&self.actions));
@@ -164,6 +165,7 @@ fn menu(start: &str) -> gio::Menu {
     let menu = gio::Menu::new();
     menu.append(Some(start), Some("server.start"));
     menu.append(Some(&gettext("_Test")), Some("server.test"));
+    menu.append(Some(&gettext("_Edit…")), Some("server.edit"));
     menu.append(Some(&gettext("Show _Log")), Some("server.log"));
     let removing = gio::Menu::new();
     removing.append(Some(&gettext("Re_move")), Some("server.remove"));

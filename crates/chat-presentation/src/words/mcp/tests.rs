@@ -72,6 +72,17 @@ fn every_problem_has_a_sentence_of_its_own() {
 }
 
 #[test]
+fn what_is_wrong_with_a_form_has_sentences_of_its_own() {
+    use chat_mcp::draft::DraftProblem::{Invalid, Missing, NameTaken, OpenQuote, Unnamed};
+    assert_eq!(mcp_draft_problem(&Missing), None, "it is only not filled in yet");
+    let taken = NameTaken { name: "notes".to_owned() };
+    let all = [OpenQuote, Unnamed, taken, Invalid(ProblemKind::InvalidUrl)];
+    let sentences: BTreeSet<_> = all.iter().filter_map(mcp_draft_problem).collect();
+    assert_eq!(sentences.len(), all.len());
+    assert!(sentences.iter().all(|it| it.ends_with('.') && is_filled(it)), "{sentences:?}");
+}
+
+#[test]
 fn a_problem_says_where_it_is() {
     let problem = |server: Option<&str>, line| {
         mcp_problem(&Problem {

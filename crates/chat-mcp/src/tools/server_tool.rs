@@ -162,8 +162,8 @@ impl Tool for ServerTool {
                     ToolFailure::new(format!("The server {server} did not do it: {why}."))
                 })?;
             let asks = match answer {
-                Answer::Result(found) => return result::output(*found, &context),
-                Answer::Odd(value) => return result::odd(&value, &context),
+                Answer::Result(found) => return result::output(*found, &context).await,
+                Answer::Odd(value) => return result::odd(&value, &context).await,
                 Answer::Asks(asks) => *asks,
             };
             let mut answers = InputResponses::new();

@@ -59,6 +59,11 @@ pub fn answer(server: &Server, request: &Request) -> bool {
             output.write(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\n").as_bytes());
             true
         }
+        Mode::Deaf if !connects(request) => {
+            // Nobody else reads.
+            std::thread::sleep(FORGOTTEN);
+            true
+        }
         Mode::EndlessCursor if is_list => {
             let page: u64 =
                 request.params["cursor"].as_str().and_then(|it| it.parse().ok()).unwrap_or(0);

@@ -71,6 +71,8 @@ enum Mode {
     /// Greets in plain words, and once connected its answers are no JSON: tools are listed in what is no text, and all else breaks
     /// off.
     BadJson,
+    /// Once it is asked for something, it reads nothing more.
+    Deaf,
     /// There is always another page of tools.
     EndlessCursor,
     /// Its tools are broken, hostile or misnamed, with a good one among them.

@@ -73,6 +73,10 @@ pub fn answer(server: &Server, request: &Request) -> bool {
             output.answer(&request.id, Ok(more));
             true
         }
+        Mode::ListsOnce if is_list && server.has_changed() => {
+            eprintln!("asked again");
+            true
+        }
         _ => false,
     }
 }

@@ -70,6 +70,11 @@ pub trait Tool: Send + Sync {
         false
     }
 
+    /// Whether it reads on where the output of another tool was too long: it is offered wherever a tool may keep one.
+    fn reads_outputs(&self) -> bool {
+        false
+    }
+
     /// Runs it with arguments that fit its schema. Dropping the future ends all that it began; the
     /// context's token asks it to end by itself, with what it has.
     ///

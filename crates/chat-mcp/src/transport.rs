@@ -25,6 +25,8 @@ pub enum CutOff {
     Flood,
     /// So much of what came was no message.
     NoMessages,
+    /// It did not read what it was sent.
+    NotReading,
 }
 
 /// How a connection ends: that it has, and why if it was cut off. Cheap to clone.

@@ -81,6 +81,10 @@ impl Tool for FetchOutput {
         &self.0
     }
 
+    fn reads_outputs(&self) -> bool {
+        true
+    }
+
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let Arguments { id, from, to } = arguments(given)?;
         let range = Range::new(from, to, context.most)?;

@@ -56,6 +56,7 @@ use chat_sandbox::Preference;
 
 pub use edit::{Applied, Edit, Near, Note, Reason, Refusal, Tolerance, apply as apply_edits};
 pub use trash::Trash;
+pub use web::long::head as beginning_of;
 pub use web_fetch::{Pages, WebFetch};
 pub use web_search::WebSearch;
 

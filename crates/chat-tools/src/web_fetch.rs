@@ -242,7 +242,7 @@ async fn show(
     let length = size(bytes);
     let mut output = ToolOutput::default();
     let (title, body, note) = match shown {
-        PageContent::Text { title, text, note } => (title, long::head(text, context).await?, note),
+        PageContent::Text { title, text, note } => (title, long::head(text, context).await, note),
         PageContent::Picture(mime) if context.sees && answer.cut.is_none() && bytes <= PICTURE => {
             output.pictures.push((mime.to_owned(), answer.bytes.into()));
             (None, format!("An image ({mime}, {length})."), None)

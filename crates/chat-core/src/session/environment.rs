@@ -210,23 +210,21 @@ impl Session {
     }
 
     /// The tools that there are to offer with these settings and such a window. Of the program's own a
-    /// conversation without a project is given some only where the person set up a search of the web.
+    /// conversation without a project is given some only where the person set up a search of the web, and
+    /// what reads on in long results where servers may give some.
     fn offered(&self, project: Option<&Path>, window: Option<u32>) -> Registry {
         let settings = &self.services.clients.settings().tools;
+        let percent = settings.server_tools_percent;
+        let scope = SourceScope { project, memory: &self.memory, window, percent };
+        let foreign = self.services.tool_source.as_ref().map(|source| source.tools(scope));
+        let foreign = foreign.unwrap_or_default();
         let own = self.services.tools.only(|tool| {
-            let fits =
-                project.is_some() || (settings.search.is_some() && !tool.info().needs_project);
+            let helps =
+                settings.search.is_some() || (tool.reads_outputs() && !foreign.is_empty());
+            let fits = project.is_some() || (helps && !tool.info().needs_project);
             fits && tool.is_set_up(settings)
         });
-        match &self.services.tool_source {
-            Some(source) => own.with(source.tools(SourceScope {
-                project,
-                memory: &self.memory,
-                window,
-                percent: settings.server_tools_percent,
-            })),
-            None => own,
-        }
+        own.with(foreign)
     }
 }
 

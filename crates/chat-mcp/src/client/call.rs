@@ -9,6 +9,8 @@ use rmcp::model::{
 };
 use rmcp::service::PeerRequestOptions;
 use serde_json::Value;
+use tokio::sync::{Notify, watch};
+use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
 use super::{Asked, CLOSE, Client, Fault, Progress};
@@ -29,7 +31,8 @@ pub enum Answer {
 
 impl Client {
     /// Calls a tool. `limit` is how long it may take without a sign of life; `progress` hears of these, and `asked`
-    /// answers what a server of the older revision asks meanwhile. The call is cancelled with `cancel`, and when the future is dropped.
+    /// answers what a server of the older revision asks meanwhile. While a question is open time does not count. The
+    /// call is cancelled with `cancel`, and when the future is dropped.
     ///
     /// # Errors
     /// Why there is no answer.
@@ -43,12 +46,18 @@ impl Client {
     ) -> Result<Answer, Fault> {
         let _answering = self.asking.begin(asked);
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(call));
-        let options = PeerRequestOptions::with_timeout(limit)
-            .reset_timeout_on_progress()
-            .with_max_total_timeout(limit * LONGEST_CALL);
-        let sent = self.peer().send_cancellable_request(request, options).await;
+        // The library's own limit waits for the server to read that it passed.
+        let options = PeerRequestOptions::no_options();
+        let sending = self.peer().send_cancellable_request(request, options);
+        let sent = timeout(limit, sending).await.map_err(|_| Fault::TimedOut)?;
         let handle = sent.map_err(|error| self.fault(&error))?;
-        let _hearing = self.progress.hear(handle.progress_token.clone(), Arc::new(progress));
+        let signs = Arc::new(Notify::new());
+        let heard = Arc::clone(&signs);
+        let hear = move |told: Progress| {
+            heard.notify_one();
+            progress(told);
+        };
+        let _hearing = self.progress.hear(handle.progress_token.clone(), Arc::new(hear));
         let peer = handle.peer.clone();
         let mut stopping = Stopping { peer: Some((peer, handle.id.clone())) };
         let result = tokio::select! {
@@ -57,6 +66,7 @@ impl Client {
                 stopping.peer = None;
                 return Err(Fault::Closed(self.ending.reason()));
             }
+            () = overdue(limit, &signs, self.asking.is_open()) => return Err(Fault::TimedOut),
             () = cancel.cancelled() => return Err(Fault::Stopped),
         };
         stopping.peer = None;
@@ -67,6 +77,22 @@ impl Client {
             ServerResult::EmptyResult(_) => Ok(Answer::Odd(Value::Null)),
             _ => Err(Fault::Invalid),
         }
+    }
+}
+
+/// Waits until there was no sign of life for so long, or until there were too many. While a question is open time stands
+/// still.
+async fn overdue(limit: Duration, signs: &Notify, mut is_open: watch::Receiver<bool>) {
+    let mut left = limit.saturating_mul(LONGEST_CALL);
+    while !left.is_zero() {
+        drop(is_open.wait_for(|is_open| !is_open).await);
+        let began = Instant::now();
+        tokio::select! {
+            () = sleep(limit.min(left)) => return,
+            () = signs.notified() => {}
+            () = async { drop(is_open.wait_for(|is_open| *is_open).await) } => {}
+        }
+        left = left.saturating_sub(began.elapsed());
     }
 }
 
@@ -87,5 +113,50 @@ impl Drop for Stopping {
             // Whoever hangs does not hear it.
             drop(tokio::time::timeout(CLOSE, peer.notify_cancelled(stopped)).await);
         });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMIT: Duration = Duration::from_secs(10);
+
+    #[tokio::test(start_paused = true)]
+    async fn a_call_is_overdue_without_signs_of_life_and_with_too_many() {
+        let (began, signs) = (Instant::now(), Notify::new());
+        let (_open, is_open) = watch::channel(false);
+        overdue(LIMIT, &signs, is_open.clone()).await;
+        assert_eq!(began.elapsed(), LIMIT);
+        let began = Instant::now();
+        let living = async {
+            loop {
+                sleep(LIMIT / 2).await;
+                signs.notify_one();
+            }
+        };
+        tokio::select! {
+            () = overdue(LIMIT, &signs, is_open) => {}
+            () = living => {}
+        }
+        assert_eq!(began.elapsed(), LIMIT * LONGEST_CALL);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn time_stands_still_while_a_question_is_open() {
+        let (began, signs) = (Instant::now(), Notify::new());
+        let (open, is_open) = watch::channel(false);
+        let asking = async {
+            sleep(LIMIT / 2).await;
+            open.send_replace(true);
+            sleep(LIMIT * 100).await;
+            open.send_replace(false);
+            std::future::pending::<()>().await;
+        };
+        tokio::select! {
+            () = overdue(LIMIT, &signs, is_open) => {}
+            () = asking => {}
+        }
+        assert_eq!(began.elapsed(), LIMIT / 2 + LIMIT * 100 + LIMIT);
     }
 }

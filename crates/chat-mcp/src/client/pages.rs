@@ -9,8 +9,8 @@ use serde_json::Value;
 use super::{Client, Fault, LIST};
 
 /// So many items are taken of one list, and so many pages asked for.
-const MOST_ITEMS: usize = 10_000;
-const MOST_PAGES: usize = 1_000;
+pub(super) const MOST_ITEMS: usize = 10_000;
+pub(super) const MOST_PAGES: usize = 1_000;
 /// How long all pages of a list may take.
 const ALL: Duration = Duration::from_mins(1);
 /// The code of a server that does not know what it is asked for.
@@ -56,13 +56,7 @@ impl Client {
         request: impl Fn(PaginatedRequestParams) -> ClientRequest,
         read: impl Fn(&Value) -> Option<T>,
     ) -> Result<Listed<T>, Fault> {
-        let all = self.all_pages(key, request, read);
-        match tokio::time::timeout(ALL, all).await {
-            // What a server declares it may still not have.
-            Ok(Err(Fault::Refused { code: NO_METHOD, .. })) => Ok(Listed::default()),
-            Ok(listed) => listed,
-            Err(_) => Err(Fault::TimedOut),
-        }
+        in_time(self.all_pages(key, request, read)).await
     }
 
     async fn all_pages<T>(
@@ -98,6 +92,18 @@ impl Client {
             ServerResult::CustomResult(odd) => Ok(odd.0),
             result => serde_json::to_value(result).map_err(|_| Fault::Invalid),
         }
+    }
+}
+
+/// What is listed in the time that all pages of a list may take; nothing where the server has no such list.
+pub(super) async fn in_time<T: Default>(
+    listing: impl Future<Output = Result<T, Fault>>,
+) -> Result<T, Fault> {
+    match tokio::time::timeout(ALL, listing).await {
+        // What a server declares it may still not have.
+        Ok(Err(Fault::Refused { code: NO_METHOD, .. })) => Ok(T::default()),
+        Ok(listed) => listed,
+        Err(_) => Err(Fault::TimedOut),
     }
 }
 

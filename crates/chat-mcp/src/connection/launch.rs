@@ -10,6 +10,8 @@ use chat_sandbox::{
     StandardError,
 };
 
+use tokio_util::sync::CancellationToken;
+
 use super::StartFault;
 use crate::client::{Client, Discovery, Fault, Link, ServerNews};
 use crate::config::{PathBase, ResolvedProgram, ResolvedServer, Server, StdioServer, Transport};
@@ -45,31 +47,43 @@ pub(super) struct Launched {
 }
 
 impl Launcher {
-    /// Starts it. If this is dropped, nothing is left running.
+    /// Starts it, unless `stop` fires: then waits until what began has ended. If this is dropped, nothing is left running.
     pub(super) async fn launch(
         &self,
         news: Arc<dyn ServerNews>,
         discovery: Discovery,
+        stop: &CancellationToken,
     ) -> Result<Launched, StartFault> {
         let config = &self.server.config;
-        let resolved = config.expand(&self.keys).await.map_err(StartFault::Expand)?;
+        let resolved = stop.run_until_cancelled(config.expand(&self.keys)).await.ok_or_else(stopped)?;
+        let resolved = resolved.map_err(StartFault::Expand)?;
         let ending = Ending::default();
         match (&config.transport, resolved) {
             (Transport::Stdio(server), ResolvedServer::Program(resolved)) => {
                 let (program, Pipes { stdin, stdout, .. }) = self.start(server, resolved).await?;
                 let lines = Lines::new(stdout, stdin, ending.clone());
-                let linked = Link::connect(lines, ending, news, discovery).await;
-                // Why a connection broke says less than that the program ended.
-                let link = linked.map_err(|fault| match (program.ended(), fault) {
-                    (Some(_), Fault::Closed(None)) => StartFault::Ended,
-                    (_, fault) => StartFault::Client(fault),
-                })?;
-                Ok(Launched { link, program: Some(program) })
+                let connecting = Link::connect(lines, ending, news, discovery);
+                let linked = stop.run_until_cancelled(connecting).await;
+                match linked.unwrap_or(Err(Fault::Stopped)) {
+                    Ok(link) => Ok(Launched { link, program: Some(program) }),
+                    Err(fault) => {
+                        // Why a connection broke says less than that the program ended.
+                        let has_ended = program.ended().is_some();
+                        program.end(PATIENCE).await;
+                        Err(match fault {
+                            Fault::Closed(None) if has_ended => StartFault::Ended,
+                            fault => StartFault::Client(fault),
+                        })
+                    }
+                }
             }
             (_, ResolvedServer::Endpoint(endpoint)) => {
-                let transport = self.reach(&endpoint).await?;
-                let link = Link::connect(transport, ending, news, discovery).await;
-                Ok(Launched { link: link.map_err(StartFault::Client)?, program: None })
+                let connecting = async {
+                    let transport = self.reach(&endpoint).await?;
+                    let link = Link::connect(transport, ending, news, discovery).await;
+                    Ok(Launched { link: link.map_err(StartFault::Client)?, program: None })
+                };
+                stop.run_until_cancelled(connecting).await.unwrap_or_else(|| Err(stopped()))
             }
             (Transport::Http(_), ResolvedServer::Program(_)) => {
                 Err(StartFault::Client(Fault::Invalid))
@@ -115,6 +129,10 @@ impl Launcher {
         program.standard_error = StandardError::Log(self.log.clone());
         sandbox.spawn_program(program).await.map_err(not_started)
     }
+}
+
+fn stopped() -> StartFault {
+    StartFault::Client(Fault::Stopped)
 }
 
 async fn real(path: &Path) -> Result<PathBuf, StartFault> {

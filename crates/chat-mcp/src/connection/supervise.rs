@@ -3,14 +3,17 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures_util::FutureExt;
+use futures_util::future::{Fuse, FusedFuture};
 use rmcp::service::Subscription;
 use tokio::sync::{Notify, mpsc, oneshot};
-use tokio::time::{Instant, sleep};
+use tokio::time::{Instant, sleep, sleep_until};
+use tokio_util::sync::CancellationToken;
 
 use super::backoff::Backoff;
 use super::launch::{Launched, Launcher};
 use super::state::{Publisher, StartFault, State};
-use crate::client::{Client, Discovery, Fault, ServerNews};
+use crate::client::{Discovery, Fault, ServerNews, ToolList};
 
 /// A server that says that its tools changed says so several times: so long is waited before they are listed.
 const SETTLE: Duration = Duration::from_millis(250);
@@ -134,11 +137,13 @@ async fn run(
     let began = Instant::now();
     let news = Arc::new(News::default());
     let how = *discovery;
+    let stop = CancellationToken::new();
     let starting = async {
-        let launched = launcher.launch(news.clone(), how).await?;
+        let launched = launcher.launch(news.clone(), how, &stop).await?;
         let took = began.elapsed();
         // One that hangs while it lists is as one that does not answer.
-        match launched.client().tools().await {
+        let listed = stop.run_until_cancelled(launched.client().tools()).await;
+        match listed.unwrap_or(Err(Fault::Stopped)) {
             Ok(tools) => Ok((launched, tools, took)),
             Err(fault) => {
                 let why = match (fault, launched.client().ending().has_ended()) {
@@ -159,9 +164,13 @@ async fn run(
             },
             command = commands.recv() => match command {
                 Some(Command::Use(heard)) => drop(heard),
-                Some(Command::Restart) => return Next::Start,
+                Some(Command::Restart) => {
+                    end_start(&stop, starting).await;
+                    return Next::Start;
+                }
                 Some(Command::Stop(done)) => {
                     publish.state(State::Stopped);
+                    end_start(&stop, starting).await;
                     let _ = done.send(());
                     return Next::Stay;
                 }
@@ -199,6 +208,17 @@ async fn run(
     }
 }
 
+/// Ends what is being started, and waits until all its processes have ended.
+async fn end_start<T, E>(
+    stop: &CancellationToken,
+    starting: impl Future<Output = Result<(Launched, ToolList, T), E>>,
+) {
+    stop.cancel();
+    if let Ok((launched, ..)) = starting.await {
+        launched.end().await;
+    }
+}
+
 enum Stopped {
     Died(StartFault),
     Restarted,
@@ -206,7 +226,7 @@ enum Stopped {
     NobodyLeft,
 }
 
-/// Follows a server that runs.
+/// Follows a server that runs. It may be slow to say anything: what is wanted of it is heard meanwhile.
 async fn serve(
     launched: &Launched,
     news: &News,
@@ -215,16 +235,32 @@ async fn serve(
 ) -> Stopped {
     let client = launched.client();
     let mut challenges = client.challenges();
-    let mut subscription = client.listen().await;
     let mut died = std::pin::pin!(launched.died());
+    let mut listening = std::pin::pin!(client.listen().fuse());
+    let mut subscription = None;
+    let mut listing = std::pin::pin!(Fuse::terminated());
+    // When the tools are listed anew, if they changed since they were last.
+    let mut due: Option<Instant> = None;
     loop {
+        let is_due = due.is_some() && listing.is_terminated();
         tokio::select! {
             why = &mut died => return Stopped::Died(why),
-            () = news.0.notified() => list_again(client, publish).await,
-            () = told(&mut subscription) => list_again(client, publish).await,
             Ok(()) = challenges.changed() => {
                 let challenge = challenges.borrow_and_update().clone();
                 publish.challenged(challenge);
+            }
+            found = &mut listening, if !listening.is_terminated() => subscription = found,
+            () = news.0.notified() => due = due.or_else(|| Some(Instant::now() + SETTLE)),
+            () = told(&mut subscription) => due = due.or_else(|| Some(Instant::now() + SETTLE)),
+            () = sleep_until(due.unwrap_or_else(Instant::now)), if is_due => {
+                due = None;
+                listing.set(client.tools().fuse());
+            }
+            // Those that were known stay if that fails.
+            tools = &mut listing, if !listing.is_terminated() => {
+                if let Ok(tools) = tools {
+                    publish.running(client, tools);
+                }
             }
             command = commands.recv() => match command {
                 Some(Command::Use(heard)) => drop(heard),
@@ -245,12 +281,4 @@ async fn told(subscription: &mut Option<Subscription>) {
     }
     *subscription = None;
     std::future::pending::<()>().await;
-}
-
-/// Lists the tools anew. Those that were known stay if that fails.
-async fn list_again(client: &Client, publish: &Publisher) {
-    sleep(SETTLE).await;
-    if let Ok(tools) = client.tools().await {
-        publish.running(client, tools);
-    }
 }

@@ -1,10 +1,11 @@
-//! Turns what a server answers into what a model and people get.
+//! Turns what a server answers into what a model and people get, within the bounds of every tool's result.
 
 use std::sync::Arc;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chat_core::tool::{ToolContext, ToolFailure, ToolOutput};
+use chat_tools::beginning_of;
 use rmcp::model::{CallToolResult, ContentBlock, ResourceContents};
 use serde_json::Value;
 
@@ -24,7 +25,7 @@ struct Read {
 }
 
 /// A result as it should be.
-pub(super) fn output(
+pub(super) async fn output(
     found: CallToolResult,
     context: &ToolContext,
 ) -> Result<ToolOutput, ToolFailure> {
@@ -32,11 +33,25 @@ pub(super) fn output(
     for block in found.content {
         read.block(block);
     }
-    read.done(found.structured_content, found.is_error == Some(true))
+    shortened(read.done(found.structured_content, found.is_error == Some(true)), context).await
+}
+
+/// The same with as much of its text as a model gets at once. All of it is kept, as other tools keep theirs.
+async fn shortened(
+    done: Result<ToolOutput, ToolFailure>,
+    context: &ToolContext,
+) -> Result<ToolOutput, ToolFailure> {
+    match done {
+        Ok(output) => {
+            let text = beginning_of(output.text, context).await;
+            Ok(ToolOutput { text, ..output })
+        }
+        Err(failure) => Err(ToolFailure::new(beginning_of(failure.text, context).await)),
+    }
 }
 
 /// A result of which a part is not as it should be: what can be read of it.
-pub(super) fn odd(value: &Value, context: &ToolContext) -> Result<ToolOutput, ToolFailure> {
+pub(super) async fn odd(value: &Value, context: &ToolContext) -> Result<ToolOutput, ToolFailure> {
     let mut read = Read { sees: context.sees, ..Read::default() };
     let mut unreadable = 0;
     if let Some(Value::Array(blocks)) = value.get("content") {
@@ -51,7 +66,8 @@ pub(super) fn odd(value: &Value, context: &ToolContext) -> Result<ToolOutput, To
         read.texts.push(format!("[{unreadable} parts of the result could not be read]"));
     }
     let is_error = value.get("isError").and_then(Value::as_bool) == Some(true);
-    read.done(value.get("structuredContent").filter(|it| !it.is_null()).cloned(), is_error)
+    let structured = value.get("structuredContent").filter(|it| !it.is_null()).cloned();
+    shortened(read.done(structured, is_error), context).await
 }
 
 impl Read {

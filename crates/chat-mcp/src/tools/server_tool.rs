@@ -81,6 +81,9 @@ impl ServerTool {
             Fault::Closed(Some(CutOff::NoMessages)) => {
                 "what it sent was no message of the protocol, and it was cut off".to_owned()
             }
+            Fault::Closed(Some(CutOff::NotReading)) => {
+                "it did not read what it was sent, and was cut off".to_owned()
+            }
             Fault::Refused { code, message } => {
                 let message: String = message.chars().take(2000).collect();
                 format!("it refused with error {code}: {message}")
@@ -162,8 +165,8 @@ impl Tool for ServerTool {
                     ToolFailure::new(format!("The server {server} did not do it: {why}."))
                 })?;
             let asks = match answer {
-                Answer::Result(found) => return result::output(*found, &context),
-                Answer::Odd(value) => return result::odd(&value, &context),
+                Answer::Result(found) => return result::output(*found, &context).await,
+                Answer::Odd(value) => return result::odd(&value, &context).await,
                 Answer::Asks(asks) => *asks,
             };
             let mut answers = InputResponses::new();
@@ -196,6 +199,11 @@ struct ByUser {
 
 #[async_trait]
 impl Asked for ByUser {
+    fn chat(&self) -> usize {
+        // Each session has a memory of its own.
+        Arc::as_ptr(&self.context.memory).addr()
+    }
+
     async fn ask(&self, question: &ElicitRequestParams) -> ElicitResult {
         match form(&self.server, question) {
             None => form::result(&FormAnswer::Declined),

@@ -4,6 +4,7 @@
 
 use std::io;
 use std::sync::Arc;
+use std::time::Duration;
 
 use futures_util::StreamExt;
 use rmcp::RoleClient;
@@ -13,12 +14,15 @@ use rmcp::transport::Transport;
 use serde::Deserialize;
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
 use tokio::sync::Mutex;
+use tokio::time::timeout;
 use tokio_util::codec::{FramedRead, LinesCodec, LinesCodecError};
 
 use super::{CutOff, Ending, LONGEST_MESSAGE};
 
 /// So many lines that are no messages may come: programs print greetings and warnings where they should not.
 const STRAY_LINES: usize = 1000;
+/// For so long a server may read nothing while something waits for it: one that works on a call may not read meanwhile.
+const STUCK: Duration = Duration::from_mins(2);
 
 /// A connection over pipes.
 pub struct Lines<R, W> {
@@ -74,14 +78,27 @@ where
         &mut self,
         message: TxJsonRpcMessage<RoleClient>,
     ) -> impl Future<Output = io::Result<()>> + Send + 'static {
-        let write = Arc::clone(&self.write);
+        let (write, ending) = (Arc::clone(&self.write), self.ending.clone());
         async move {
             let mut line = serde_json::to_vec(&message)?;
             line.push(b'\n');
             let mut write = write.lock().await;
-            let write = write.as_mut().ok_or(io::ErrorKind::NotConnected)?;
-            write.write_all(&line).await?;
-            write.flush().await
+            let input = write.as_mut().ok_or(io::ErrorKind::NotConnected)?;
+            let mut written = 0;
+            while written < line.len() {
+                match timeout(STUCK, input.write(&line[written..])).await {
+                    Ok(Ok(0)) => return Err(io::ErrorKind::WriteZero.into()),
+                    Ok(count) => written += count?,
+                    Err(_) => {
+                        // Half a message is there: no other one can follow.
+                        *write = None;
+                        ending.cut_off(CutOff::NotReading);
+                        ending.end();
+                        return Err(io::ErrorKind::TimedOut.into());
+                    }
+                }
+            }
+            input.flush().await
         }
     }
 
@@ -120,7 +137,7 @@ where
 #[cfg(test)]
 mod tests {
     use super::*;
-    use tokio::io::{AsyncWriteExt, duplex, split};
+    use tokio::io::{AsyncReadExt, AsyncWriteExt, duplex, split};
 
     fn lines(
         ending: &Ending,
@@ -156,6 +173,33 @@ mod tests {
         assert_eq!(ending.reason(), Some(CutOff::TooLong(LONGEST_MESSAGE)));
         drop(lines);
         writing.await.unwrap();
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn a_server_that_does_not_read_is_cut_off() {
+        let ending = Ending::default();
+        let (mut lines, mut server) = lines(&ending);
+        let message = |words: usize| {
+            let error = ErrorData::internal_error("word ".repeat(words), None);
+            JsonRpcMessage::error(error, Some(RequestId::Number(1)))
+        };
+        // A slow one is none of these.
+        let (sent, read) = tokio::join!(lines.send(message(100_000)), async {
+            let (mut all, mut piece) = (0, [0; 1 << 14]);
+            while all < 500_000 {
+                tokio::time::sleep(STUCK / 2).await;
+                all += server.read(&mut piece).await.unwrap();
+            }
+            while server.read(&mut piece).await.unwrap() == piece.len() {}
+            all
+        });
+        assert!(sent.is_ok() && read >= 500_000);
+        let fault = lines.send(message(100_000)).await.unwrap_err();
+        assert_eq!(fault.kind(), io::ErrorKind::TimedOut);
+        assert!(ending.has_ended());
+        assert_eq!(ending.reason(), Some(CutOff::NotReading));
+        let fault = lines.send(message(1)).await.unwrap_err();
+        assert_eq!(fault.kind(), io::ErrorKind::NotConnected);
     }
 
     #[tokio::test]

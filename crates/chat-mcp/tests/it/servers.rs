@@ -1,5 +1,7 @@
 //! Tests servers as they are configured: from the file to their tools, and through their end.
 
+mod slow;
+
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;

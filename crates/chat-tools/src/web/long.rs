@@ -1,4 +1,4 @@
-//! Shortens long pages: the model gets the beginning, and the whole page is kept for
+//! Shortens long texts, such as pages: the model gets the beginning, and the whole text is kept for
 //! `fetch_output`.
 
 use std::fs::OpenOptions;
@@ -6,39 +6,43 @@ use std::io::Write;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
-use chat_core::tool::{ToolContext, ToolFailure};
+use chat_core::tool::ToolContext;
 
 use crate::outputs;
-use crate::spec::{on_disk, size};
+use crate::spec::size;
 
 /// The longest line that is kept unchanged, in bytes.
 const LINE: usize = 1_000;
 
-/// The beginning of a text, as much as a model gets at once, with a hint where the rest is.
-///
-/// # Errors
-///
-/// The whole text could not be stored.
-pub async fn head(text: String, context: &ToolContext) -> Result<String, ToolFailure> {
+/// The largest text that is kept, in bytes.
+const KEPT: usize = 50_000_000;
+
+/// The beginning of a text, as much as a model gets at once, with a hint where the rest is. A text that is short enough
+/// stays as it is.
+pub async fn head(text: String, context: &ToolContext) -> String {
     let limit = context.settings.output_kb.saturating_mul(1024);
-    let limit = usize::try_from(limit).unwrap_or(usize::MAX);
+    let limit = usize::try_from(limit).unwrap_or(usize::MAX).min(context.most);
     if text.len() <= limit {
-        return Ok(text);
+        return text;
     }
     let folder = context.outputs.clone();
-    on_disk(move |_| {
-        let text = broken(&text);
-        let made = outputs::create(&folder, |path| keep(path, &text));
-        let (id, ()) = made
-            .map_err(|error| ToolFailure::new(format!("The page could not be stored: {error}.")))?;
-        let (head, lines) = beginning(&text, limit);
-        let (shown, all) = (size(head.len() as u64), size(text.len() as u64));
-        let next = lines + 1;
-        Ok(format!(
-            "{head}\n\n[{shown} of {all}. Continue with fetch_output: id {id}, from line {next}.]"
-        ))
-    })
-    .await
+    let shortening = tokio::task::spawn_blocking(move || shorten(&text, limit, &folder));
+    shortening.await.unwrap_or_else(|_| "[This could not be shown.]".to_owned())
+}
+
+fn shorten(text: &str, limit: usize, folder: &Path) -> String {
+    let text = broken(&text[..text.floor_char_boundary(KEPT)]);
+    let (head, lines) = beginning(&text, limit);
+    let (shown, all) = (size(head.len() as u64), size(text.len() as u64));
+    match outputs::create(folder, |path| keep(path, &text)) {
+        Ok((id, ())) => {
+            let next = lines + 1;
+            format!(
+                "{head}\n\n[{shown} of {all}. Continue with fetch_output: id {id}, from line {next}.]"
+            )
+        }
+        Err(error) => format!("{head}\n\n[{shown} of {all}. The rest could not be stored: {error}.]"),
+    }
 }
 
 /// Breaks the text into lines that `fetch_output` returns whole, and removes what would make it
@@ -94,6 +98,18 @@ mod tests {
         #[case] lines: usize,
     ) {
         assert_eq!(beginning(text, limit), (head, lines));
+    }
+
+    #[test]
+    fn what_cannot_be_stored_is_still_begun() {
+        let folder = tempfile::tempdir().unwrap();
+        let text = "line\n".repeat(100);
+        let kept = shorten(&text, 12, folder.path());
+        assert!(kept.starts_with("line\nline\n\n[9 bytes of 500 bytes. Continue"), "{kept}");
+        assert_eq!(std::fs::read_to_string(folder.path().join("out1.txt")).unwrap(), text);
+        let nowhere = folder.path().join("out1.txt/below");
+        let lost = shorten(&text, 12, &nowhere);
+        assert!(lost.starts_with("line\nline\n\n[9 bytes of 500 bytes. The rest"), "{lost}");
     }
 
     #[test]

@@ -6,8 +6,9 @@ use chat_mcp::client::{Discovery, Fault};
 use chat_mcp::transport::{CutOff, LONGEST_MESSAGE};
 use rstest::rstest;
 use serde_json::json;
+use tokio::time::timeout;
 
-use super::{Server, call, call_within};
+use super::{PATIENCE, Server, call, call_within};
 
 #[tokio::test]
 async fn one_that_dies_at_its_start_is_not_there() {
@@ -47,6 +48,18 @@ async fn an_answer_to_something_else_is_none(#[case] mode: &str) {
     let limit = Duration::from_millis(500);
     let answer = call_within(limit, server.client(), "echo", json!({ "message": "" })).await;
     assert_eq!(answer.unwrap_err(), Fault::TimedOut);
+}
+
+#[tokio::test]
+async fn a_call_ends_although_the_server_reads_nothing() {
+    let server = Server::scripted(&["deaf"]).await.unwrap();
+    let limit = Duration::from_millis(500);
+    // The first is read, the second fills the pipe, and the third waits behind it.
+    for message in ["short".to_owned(), "long".repeat(1 << 20), "short".to_owned()] {
+        let calling = call_within(limit, server.client(), "echo", json!({ "message": message }));
+        let answer = timeout(PATIENCE, calling).await.expect("the call never ended");
+        assert_eq!(answer.unwrap_err(), Fault::TimedOut);
+    }
 }
 
 #[tokio::test]

@@ -2,11 +2,15 @@
 
 use std::sync::Arc;
 
-use chat_mcp::client::{Discovery, Fault};
-use rmcp::model::{CallToolRequestParams, ContentBlock, ProtocolVersion};
+use async_trait::async_trait;
+use chat_mcp::client::{Asked, Discovery, Fault};
+use rmcp::model::{
+    CallToolRequestParams, ContentBlock, ElicitRequestParams, ElicitResult, ProtocolVersion,
+};
 use rstest::rstest;
 use serde_json::json;
 use tokio::sync::Notify;
+use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::{PATIENCE, Server, call, text, tool_names};
@@ -85,6 +89,43 @@ async fn a_call_tells_how_far_it_is_and_can_be_stopped(#[case] era: &str) {
     let (answer, ()) = tokio::join!(calling, stopping);
     assert_eq!(answer.unwrap_err(), Fault::Stopped);
     assert_eq!(server.logged().await, "cancelled");
+}
+
+/// Never answers; tells when it is asked, and when nobody waits for the answer any more.
+#[derive(Default)]
+struct Waits {
+    is_asked: Notify,
+    has_ended: Arc<Notify>,
+}
+
+#[async_trait]
+impl Asked for Waits {
+    async fn ask(&self, _: &ElicitRequestParams) -> ElicitResult {
+        struct Ended(Arc<Notify>);
+        impl Drop for Ended {
+            fn drop(&mut self) {
+                self.0.notify_one();
+            }
+        }
+        let _ended = Ended(self.has_ended.clone());
+        self.is_asked.notify_one();
+        std::future::pending().await
+    }
+}
+
+#[tokio::test]
+async fn a_question_ends_with_its_call() {
+    let server = Server::scripted(&["good", "--era", "old"]).await.unwrap();
+    let (stop, asked) = (CancellationToken::new(), Arc::new(Waits::default()));
+    let ask = CallToolRequestParams::new("ask");
+    let calling = server.client().call(ask, PATIENCE, &stop, |_| (), asked.clone());
+    let stopping = async {
+        asked.is_asked.notified().await;
+        stop.cancel();
+    };
+    let (answer, ()) = tokio::join!(calling, stopping);
+    assert_eq!(answer.unwrap_err(), Fault::Stopped);
+    timeout(PATIENCE, asked.has_ended.notified()).await.expect("the question stays open");
 }
 
 #[rstest]

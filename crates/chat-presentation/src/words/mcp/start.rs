@@ -110,6 +110,9 @@ fn client(fault: &Fault) -> String {
         Fault::Closed(Some(CutOff::NoMessages)) => gettext(
             "The program doesn’t seem to be an MCP server. Check the command and its arguments.",
         ),
+        Fault::Closed(Some(CutOff::NotReading)) => {
+            gettext("The server stopped reading messages, so it was disconnected.")
+        }
         Fault::Refused { message, .. } => fill(
             &gettext("The server refused the connection: {words}"),
             &[("words", &one_line(message))],
@@ -145,6 +148,7 @@ mod tests {
             Fault::Closed(Some(CutOff::TooLong(16 << 20))),
             Fault::Closed(Some(CutOff::Flood)),
             Fault::Closed(Some(CutOff::NoMessages)),
+            Fault::Closed(Some(CutOff::NotReading)),
             refused,
             Fault::Unauthorized("Bearer".to_owned()),
             Fault::Invalid,

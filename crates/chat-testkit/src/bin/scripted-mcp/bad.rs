@@ -59,6 +59,11 @@ pub fn answer(server: &Server, request: &Request) -> bool {
             output.write(format!("{{\"jsonrpc\":\"2.0\",\"id\":{id},\"result\":{{\n").as_bytes());
             true
         }
+        Mode::Deaf if !connects(request) => {
+            // Nobody else reads.
+            std::thread::sleep(FORGOTTEN);
+            true
+        }
         Mode::EndlessCursor if is_list => {
             let page: u64 =
                 request.params["cursor"].as_str().and_then(|it| it.parse().ok()).unwrap_or(0);
@@ -66,6 +71,10 @@ pub fn answer(server: &Server, request: &Request) -> bool {
                 json!({ "name": format!("tool_{page}"), "inputSchema": { "type": "object" } });
             let more = json!({ "tools": [tool], "nextCursor": (page + 1).to_string() });
             output.answer(&request.id, Ok(more));
+            true
+        }
+        Mode::ListsOnce if is_list && server.has_changed() => {
+            eprintln!("asked again");
             true
         }
         _ => false,

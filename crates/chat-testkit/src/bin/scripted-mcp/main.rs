@@ -71,8 +71,12 @@ enum Mode {
     /// Greets in plain words, and once connected its answers are no JSON: tools are listed in what is no text, and all else breaks
     /// off.
     BadJson,
+    /// Once it is asked for something, it reads nothing more.
+    Deaf,
     /// There is always another page of tools.
     EndlessCursor,
+    /// Once its tools were listed it says that they changed, to a client of the old revision, and does not list them again.
+    ListsOnce,
     /// Its tools are broken, hostile or misnamed, with a good one among them.
     BadTools,
     /// After the first call the tool `echo` describes itself in other words, and the server says that tools changed.

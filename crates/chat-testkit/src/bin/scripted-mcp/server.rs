@@ -112,6 +112,9 @@ impl Server {
             _ => {
                 let answer = self.answer(&request);
                 self.output.answer(&request.id, answer.map(|result| complete(&request, result)));
+                if self.options.mode == Mode::ListsOnce && request.method == "tools/list" {
+                    self.change();
+                }
             }
         }
     }
@@ -224,6 +227,11 @@ impl Server {
         if is_old {
             self.output.notify(method, &json!({}));
         }
+    }
+
+    /// Whether it said that its tools are others.
+    pub fn has_changed(&self) -> bool {
+        self.state().has_changed
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -140,8 +140,8 @@ fn an_edit_that_changes_nothing_leaves_the_file_as_it_is() {
 fn an_edit_leaves_what_the_form_does_not_know() {
     let mut draft = ServerDraft::of(known().server("notes").unwrap());
     assert_eq!(draft.command, "npx -y notes-server 'my notes' 8080");
-    draft.command = "npx -y notes-server other 8080".to_owned();
-    draft.name = "diary".to_owned();
+    "npx -y notes-server other 8080".clone_into(&mut draft.command);
+    "diary".clone_into(&mut draft.name);
     draft.network = false;
     let saved = saved("notes", &draft);
     for kept in [
@@ -182,7 +182,7 @@ fn a_secret_stays_until_another_is_typed() {
 fn a_server_can_become_one_of_the_other_kind() {
     let mut draft = ServerDraft::of(known().server("notes").unwrap());
     draft.kind = DraftKind::Address;
-    draft.url = "https://notes.example/mcp".to_owned();
+    "https://notes.example/mcp".clone_into(&mut draft.url);
     let server = finished(&draft, Some("notes")).server;
     assert!(matches!(server.config.transport, Transport::Http(_)));
     assert_eq!(server.config.options.disabled_tools, ["delete"]);
@@ -193,7 +193,9 @@ fn a_server_can_become_one_of_the_other_kind() {
 
 #[test]
 fn what_is_wrong_is_said_of_its_part() {
-    use DraftField::*;
+    use DraftField::{
+        Address, Command, Folders, Headers, Name, ReadFolders, Variables, WorkingFolder,
+    };
     use DraftProblem::{Invalid, Missing, NameTaken, OpenQuote, Unnamed};
     assert_eq!(problems(&ServerDraft::default()), [(Name, Missing), (Command, Missing)]);
     let named = |name: &str| ServerDraft { name: name.to_owned(), ..program("x") };

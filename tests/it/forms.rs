@@ -47,10 +47,10 @@ async fn asked() -> Result<(Stage, Window)> {
     let club = json!({ "command": "python3", "args": ["-c", CLUB] });
     let servers = json!({ "mcpServers": { "club": club } });
     fs::write(stage.folders().config.join("mcp.json"), servers.to_string())?;
-    stage.configure_more("[[permissions.rules]]\nrule = \"mcp:club/*\"\neffect = \"allow\"\n")?;
     stage.server.push(Script::new().tool_call("c1", "club__join", json!({})));
     stage.server.push(Script::new().text("That is settled."));
     let window = says(&stage, "let me join").await?;
+    window.click(named("Allow Once").role(Role::Button)).await?;
     window.find(named("“club” asks for:").role(Role::Label)).await?;
     Ok((stage, window))
 }

@@ -37,7 +37,8 @@ pub async fn run(action: Option<Mcp>, json: bool, program: &Program) -> Result<O
     }
 }
 
-/// A server as JSON. It has no secret: what the file refers to stays a reference.
+/// A server as JSON. References stay references, and values of variables and headers are left out. The command line and
+/// the address are as the file has them: a secret that somebody wrote out there is in them.
 #[derive(Serialize)]
 struct View<'a> {
     name: &'a str,
@@ -87,12 +88,16 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
 }
 
 async fn remove(name: &str, program: &Program) -> Result<Outcome> {
-    let secrets = program.servers.config().own_secrets(name);
+    let config = program.servers.config();
+    let secrets = config.own_secrets(name);
     program.servers.change(Change::Remove { name: name.to_owned() }).await.map_err(named)?;
     for secret in &secrets {
         program.servers.keys().remove(secret).await?;
     }
     remark(&say::server_removed(name));
+    if !config.knows_others(name) {
+        remark(&say::secrets_stay());
+    }
     Ok(Outcome::Done)
 }
 

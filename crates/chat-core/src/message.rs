@@ -23,7 +23,7 @@ mod tree;
 pub use agent_report::{AgentReport, AgentState, FromAgent};
 pub use approval::{
     Answer, ApprovalId, ApprovalKind, ApprovalRequest, AskReason, PermissionRequest, Preview,
-    Question,
+    Question, ServerToolChange,
 };
 pub use at_words::{AtResource, AtTarget, AtWord, AtWords, at_words, may_begin_mention};
 pub use command_text::CommandText;

@@ -3,8 +3,9 @@
 use std::io;
 use std::sync::Arc;
 
+use chat_core::settings::KeyStorage;
 use chat_mcp::config::{Change, Server, WriteError};
-use chat_mcp::servers::Servers;
+use chat_mcp::servers::{AddError, NewServer, Servers};
 use tokio::runtime::Handle;
 use tokio::sync::Mutex;
 
@@ -44,6 +45,20 @@ impl ToolServers {
     pub(crate) async fn change(&self, change: Change) -> Result<(), WriteError> {
         let _turn = self.turn.lock().await;
         self.write(change).await
+    }
+
+    /// Adds a server with its secrets. If somebody else changed the file, it is read again.
+    pub(crate) async fn add(&self, new: NewServer) -> Result<Option<KeyStorage>, AddError> {
+        let _turn = self.turn.lock().await;
+        let servers = self.servers.clone();
+        let adding = self.runtime.spawn(async move {
+            let added = servers.add(new).await;
+            if matches!(added, Err(AddError::Write(WriteError::Changed))) {
+                servers.refresh(None).await;
+            }
+            added
+        });
+        adding.await.map_err(|error| WriteError::Io(io::Error::other(error)))?
     }
 
     /// Changes a server as the file has it now.

@@ -7,6 +7,7 @@
 //! wrong. Secrets stand in the file as references ([`Template`]), which are replaced only when a server starts.
 
 mod edit;
+mod entries;
 mod expand;
 mod fields;
 mod file;
@@ -16,6 +17,7 @@ mod options;
 mod problem;
 mod project;
 mod reading;
+mod real_path;
 mod server;
 mod summary;
 mod template;
@@ -38,4 +40,5 @@ pub(crate) use file::read_limited;
 pub(crate) use json::{Lines, key, parse_root, text_of};
 pub(crate) use problem::quoted;
 pub(crate) use reading::{Reader, SERVERS, SERVERS_OF_VS_CODE};
+pub(crate) use real_path::BadFolder;
 pub(crate) use transport::{is_reserved_header, keys as server_keys};

@@ -4,6 +4,8 @@
 //! ([`Change::Add`](crate::config::Change::Add)).
 
 mod foreign;
+mod grants;
+mod inputs;
 mod ollmchat;
 mod pasted;
 mod secrets;
@@ -11,6 +13,7 @@ mod source;
 mod variables;
 
 pub use foreign::{ForeignServer, ForeignServers, RequestedInput};
+pub use grants::RequestedGrants;
 pub use pasted::read_pasted;
 pub use secrets::{
     PlainSecret, SecretPlace, free_secret_name, looks_secret, move_secret, names_secret,
@@ -18,4 +21,5 @@ pub use secrets::{
 };
 pub use source::{ImportFolders, ImportSource};
 
-pub(crate) use secrets::scheme;
+pub(crate) use inputs::rename_secret;
+pub(crate) use secrets::{numbered, scheme};

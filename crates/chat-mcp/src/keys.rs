@@ -27,6 +27,14 @@ impl Keys {
         self.0.stored(&format!("{PREFIX}{name}")).await
     }
 
+    /// Whether there is a secret of this name. A locked keyring tells that, too.
+    ///
+    /// # Errors
+    /// The keyring does not answer.
+    pub async fn has(&self, name: &str) -> Result<bool> {
+        self.0.has(&format!("{PREFIX}{name}")).await
+    }
+
     /// Keeps a secret. May ask the user to unlock the keyring.
     ///
     /// # Errors

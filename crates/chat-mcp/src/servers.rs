@@ -1,6 +1,7 @@
 //! Owns all servers of a run: reads which there are, starts those that are needed, and offers their tools.
 
 mod accounts;
+mod adding;
 mod cache;
 mod context;
 mod entry;
@@ -25,12 +26,14 @@ use tokio::task::spawn_blocking;
 use self::entry::Entry;
 use self::known::Known;
 use crate::config::{
-    Change, ConfigFile, FileVersion, McpConfig, PathBase, StartSummary, WriteError, read_project,
+    Change, ConfigFile, FileVersion, McpConfig, PathBase, Server, StartSummary, WriteError,
+    read_project,
 };
 use crate::connection::StartFault;
 use crate::keys::Keys;
 use crate::tools::Approved;
 
+pub use self::adding::{AddError, NewServer};
 pub use self::status::{ServerStatus, ToolStatus};
 
 /// How long a server may take to start when somebody tests it or calls one of its tools.
@@ -61,15 +64,31 @@ pub struct ProjectServers {
     pub config: McpConfig,
     /// What each would start, in the order of the file, with whether the user trusts it.
     pub starts: Vec<(StartSummary, bool)>,
-    /// The names that the user's own servers have: such a server of the project is not used.
+    /// The names of those that are not used: the user's file has their names, or cannot be read.
     pub taken: BTreeSet<String>,
 }
 
 impl ProjectServers {
+    /// The servers about which the user is asked, in the order of the file: those that would be used if they were
+    /// trusted.
+    pub fn asked(&self) -> impl Iterator<Item = (&Server, &StartSummary)> {
+        let servers = self.config.servers.iter().zip(&self.starts);
+        let is_asked = |(server, (_, trusted)): &(&Server, &(_, bool))| {
+            !*trusted && !self.taken.contains(&server.name)
+        };
+        servers.filter(is_asked).map(|(server, (start, _))| (server, start))
+    }
+
     /// Whether there is a server that would be used if it were trusted.
     pub fn has_untrusted(&self) -> bool {
-        let is_used = |name: &str| !self.taken.contains(name);
-        self.starts.iter().any(|(start, trusted)| !trusted && is_used(&start.name))
+        self.asked().next().is_some()
+    }
+
+    /// The hashes of those that are trusted once the user trusts what was asked.
+    fn trusted_then(&self) -> BTreeSet<Digest> {
+        let servers = self.config.servers.iter().zip(&self.starts);
+        let before = servers.filter(|(_, (_, trusted))| *trusted).map(|(server, _)| server);
+        before.chain(self.asked().map(|(server, _)| server)).map(Server::digest).collect()
     }
 }
 
@@ -252,30 +271,32 @@ impl Servers {
     pub async fn project(&self, root: &Path) -> ProjectServers {
         self.refresh(Some(root)).await;
         let base = self.0.base(Some(root));
-        let known = self.lock();
-        let (config, trusted) = known.project(root);
-        let starts = config
-            .servers
-            .iter()
-            .map(|server| (server.start_summary(&base), trusted.contains(&server.digest())));
-        ProjectServers {
-            root: root.to_owned(),
-            starts: starts.collect(),
-            taken: known.config().servers.iter().map(|server| server.name.clone()).collect(),
-            config,
-        }
+        let (config, trusted, taken) = {
+            let known = self.lock();
+            let (config, trusted) = known.project(root);
+            let names = config.servers.iter().map(|server| server.name.clone());
+            let taken = names.filter(|name| !known.is_free(name)).collect();
+            (config, trusted, taken)
+        };
+        let servers = config.servers.clone();
+        let reading = spawn_blocking(move || {
+            let start = |server: &Server| {
+                (server.start_summary(&base).resolved(&base), trusted.contains(&server.digest()))
+            };
+            servers.iter().map(start).collect()
+        });
+        let starts = reading.await.unwrap_or_default();
+        ProjectServers { root: root.to_owned(), config, starts, taken }
     }
 
-    /// Trusts the servers of a project exactly as they were shown; with none, trusts none any more.
+    /// Trusts those servers of a project about which the user was asked, exactly as they were shown, besides those that
+    /// are trusted already. Or trusts none any more.
     ///
     /// # Errors
     /// It cannot be stored; nothing more is trusted then.
     pub async fn trust(&self, shown: &ProjectServers, is_trusted: bool) -> std::io::Result<()> {
-        let digests: BTreeSet<Digest> = if is_trusted {
-            shown.config.servers.iter().map(crate::config::Server::digest).collect()
-        } else {
-            BTreeSet::new()
-        };
+        let digests: BTreeSet<Digest> =
+            if is_trusted { shown.trusted_then() } else { BTreeSet::new() };
         let (trust, root) = (self.0.trust.clone(), shown.root.clone());
         let storing = spawn_blocking(move || trust.trust_hashes(&root, &digests));
         storing.await.map_err(std::io::Error::other)??;

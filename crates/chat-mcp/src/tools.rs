@@ -1,6 +1,7 @@
 //! Offers the tools of servers to models: under safe names, within bounds, each call permitted for itself.
 
 mod approved;
+mod change;
 mod definition;
 mod find;
 mod names;

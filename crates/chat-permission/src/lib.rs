@@ -24,6 +24,6 @@ pub use mode::{Mode, UnknownMode};
 pub use path::ResolvedPath;
 pub use pattern::Pattern;
 pub use policy::{Decision, Why, covers, decide, decide_all};
-pub use request::{Redirected, Request, Run, Target};
+pub use request::{Redirected, Request, Run, Target, ToolApproval};
 pub use rule::{Action, Effect, Entry, InvalidRule, Rule, Scope};
 pub use secrets::{InvalidSecretFiles, SecretFiles};

@@ -92,6 +92,8 @@ pub enum Why {
     NoHost,
     /// The server describes its tool in another way than when it was allowed.
     ChangedTool,
+    /// Rules allow the tool, but it is not remembered that it was ever allowed as the server describes it.
+    NewTool,
     /// The command wants the network.
     CommandNetwork,
     /// The command runs its input, from a file or from another command; its name.
@@ -133,8 +135,8 @@ pub fn decide_all(rules: &[Entry], mode: Mode, requests: &[Request]) -> Decision
             Request::Network { host, private, leads_to } => {
                 network(rules, host, *private, leads_to, &mut found);
             }
-            Request::Mcp { server, tool, read_only, changed } => {
-                server_tool::judge(rules, (server, tool), *read_only, *changed, &mut found);
+            Request::Mcp { server, tool, read_only, approval } => {
+                server_tool::judge(rules, (server, tool), *read_only, *approval, &mut found);
             }
         }
     }

@@ -42,9 +42,20 @@ pub enum Request {
         tool: String,
         /// Whether the server says that it only reads. That alone allows nothing.
         read_only: bool,
-        /// Whether the server describes it in another way than when it was allowed.
-        changed: bool,
+        /// Whether it was allowed as the server describes it now.
+        approval: ToolApproval,
     },
+}
+
+/// Whether the user allowed a server's tool before, as the server describes it now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ToolApproval {
+    /// It was allowed as it is.
+    Approved,
+    /// Nothing is remembered of it: a rule that is older than this chat may be about another tool of its name.
+    New,
+    /// It was allowed, and the server describes it in another way now.
+    Changed,
 }
 
 /// A parsed command, with its redirects resolved on disk.

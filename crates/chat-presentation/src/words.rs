@@ -49,18 +49,18 @@ pub use import::{
 };
 pub use level::{OLD_DEFAULT_THINKING, thinking_from_name, thinking_levels, thinking_name};
 pub use mcp::{
-    mcp_command_line, mcp_context_share, mcp_draft_problem, mcp_expand_error, mcp_http_fault,
-    mcp_oauth_fault, mcp_problem, mcp_problem_sentence, mcp_project_notice, mcp_sign_in_wanted,
-    mcp_start_fault,
-    mcp_start_lines, mcp_state, mcp_tool_count, mcp_trust_not_saved, mcp_write_error,
+    mcp_add_error, mcp_adding_lines, mcp_command_line, mcp_context_share, mcp_draft_problem,
+    mcp_expand_error, mcp_http_fault, mcp_oauth_fault, mcp_problem, mcp_problem_sentence,
+    mcp_project_notice, mcp_sign_in_wanted, mcp_start_fault, mcp_start_lines, mcp_state,
+    mcp_tool_count, mcp_trust_not_saved, mcp_write_error,
 };
 pub use model::{bytes, download_stage, good_for, is_engine_name};
 pub use number::tenths;
 pub use options::{bad_option, option_hint, option_title};
 pub use permission::{
-    REASONS_SHOWN, bad_rule, changed_tool, command_text, effect, go_on_question, mode_choice,
-    mode_meaning, mode_title, more_reasons, permission_question, reason_asked, reasons_asked,
-    rule_of_project, run_time, runs_command, stays_inside, why, why_asked,
+    REASONS_SHOWN, bad_rule, command_text, effect, go_on_question, mode_choice, mode_meaning,
+    mode_title, more_reasons, permission_question, reason_asked, reasons_asked, rule_of_project,
+    run_time, runs_command, server_tool_change, stays_inside, why, why_asked,
 };
 pub use protocol::{protocol, speaks};
 pub use state::{

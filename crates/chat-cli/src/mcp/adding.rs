@@ -5,10 +5,10 @@ use std::path::PathBuf;
 
 use chat_core::settings::KeyStorage;
 use chat_mcp::config::{
-    Change, HttpServer, Server, ServerConfig, ServerOptions, StdioServer, Template, Transport,
-    WriteError,
+    HttpServer, ProblemKind, Server, ServerConfig, ServerOptions, StdioServer, Template, Transport,
 };
-use chat_mcp::import::{free_secret_name, move_secret, plain_secrets};
+use chat_mcp::import::plain_secrets;
+use chat_mcp::servers::{AddError, NewServer};
 use chat_presentation::words;
 
 use super::{named, remark};
@@ -20,20 +20,15 @@ use crate::say;
 
 /// Adds a server, which is not started yet.
 pub(super) async fn add(new: AddServer, program: &Program) -> Result<Outcome> {
-    let mut server = server(&new)?;
+    let server = server(&new)?;
     server.check().map_err(|problem| CliError::Usage(words::mcp_problem_sentence(&problem)))?;
-    let (name, known) = (server.name.clone(), program.servers.config());
-    if known.server(&name).is_some() {
-        return Err(named(WriteError::NameTaken { name }));
-    }
-    let mut kept = None;
-    for secret in plain_secrets(Some(&name), &server.config) {
-        let free = free_secret_name(&known, &secret);
-        if let Some(text) = move_secret(&mut server.config, &secret.place, &free) {
-            kept = Some(program.servers.keys().set(&free, &text).await?);
-        }
-    }
-    program.servers.change(Change::Add(server)).await.map_err(named)?;
+    let name = server.name.clone();
+    let secrets = plain_secrets(Some(&name), &server.config);
+    let new = NewServer { server, secrets, inputs: Vec::new() };
+    let kept = program.servers.add(new).await.map_err(|error| match error {
+        AddError::Write(error) => named(error),
+        AddError::Keyring(error) => error.into(),
+    })?;
     if let Some(storage @ KeyStorage::ThisRun(_)) = kept {
         remark(&words::key_storage(storage));
     }
@@ -68,7 +63,11 @@ fn map(pairs: &[(String, String)]) -> Result<BTreeMap<String, Template>> {
 }
 
 fn template(text: &str) -> Result<Template> {
-    Template::parse(text).map_err(|_| CliError::Usage(say::invalid_reference(text)))
+    Template::parse(text).map_err(|invalid| {
+        // The rest of the text may be a secret.
+        let problem = ProblemKind::UnknownReference { text: invalid.0 };
+        CliError::Usage(words::mcp_problem_sentence(&problem))
+    })
 }
 
 /// The file has full paths: what is given here is seen from the current folder.

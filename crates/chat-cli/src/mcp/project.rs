@@ -37,7 +37,7 @@ pub(super) async fn trust(
     }
     let out = program.terminal.clean_output(&described(&shown)).into_owned();
     program.output.print(out).await?;
-    if !shown.starts.iter().any(|(_, trusted)| !trusted) {
+    if !shown.has_untrusted() {
         return Ok(Outcome::Done);
     }
     if !yes {
@@ -64,7 +64,11 @@ async fn store(shown: &ProjectServers, is_trusted: bool, program: &Program) -> R
 fn described(shown: &ProjectServers) -> String {
     let mut out = String::new();
     for (start, trusted) in &shown.starts {
-        let state = if *trusted { format!(" ({})", say::already_trusted()) } else { String::new() };
+        let state = match (shown.taken.contains(&start.name), trusted) {
+            (true, _) => format!(" ({})", say::server_not_used()),
+            (false, true) => format!(" ({})", say::already_trusted()),
+            (false, false) => String::new(),
+        };
         // Writing into a string cannot fail.
         let _ = writeln!(out, "{}{state}", words::visible_line(&start.name));
         for line in words::mcp_start_lines(start) {

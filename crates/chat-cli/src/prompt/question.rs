@@ -47,12 +47,13 @@ pub(super) fn permission(
             lines.push(format!("  {}", visible(&asked.target)));
             lines.push(format!("  → {}", visible(&to.display().to_string())));
         }
-        Preview::ServerTool { arguments, changed_to, .. } => {
+        Preview::ServerTool { arguments, changes, .. } => {
             lines.push(format!("  {}", visible(&asked.target)));
             lines.extend(visible(arguments).lines().map(|line| format!("  {line}")));
-            if let Some(text) = changed_to {
-                lines.push(terminal.dim(&words::changed_tool()));
-                lines.extend(visible(text).lines().map(|line| format!("  {line}")));
+            for (heading, diff) in changes.iter().map(words::server_tool_change) {
+                lines.push(terminal.dim(&heading));
+                let diff = visible(diff.unwrap_or_default());
+                lines.extend(diff.lines().map(|line| format!("  {}", coloured(line, terminal))));
             }
         }
         Preview::Address { url } => lines.push(format!("  {}", visible(url))),

@@ -31,6 +31,12 @@ pub fn server_removed(name: &str) -> String {
     fill(&gettext("Removed “{name}”."), &[("name", name)])
 }
 
+pub fn secrets_stay() -> String {
+    gettext(
+        "Its secrets stay in your keyring, because another server has an error and may need them.",
+    )
+}
+
 pub fn server_works(tools: &str) -> String {
     fill(&gettext("It works: {tools}."), &[("tools", tools)])
 }
@@ -52,10 +58,6 @@ pub fn signed_in(name: &str) -> String {
     fill(&gettext("You’re signed in to “{name}”."), &[("name", name)])
 }
 
-pub fn invalid_reference(text: &str) -> String {
-    fill(&gettext("“{text}” contains a reference that isn’t valid."), &[("text", text)])
-}
-
 pub fn folder_has_no_servers() -> String {
     gettext("This project has no servers of tools.")
 }
@@ -70,6 +72,10 @@ pub fn servers_untrusted() -> String {
 
 pub fn already_trusted() -> String {
     gettext("trusted")
+}
+
+pub fn server_not_used() -> String {
+    gettext("not used: your mcp.json has a server of this name, or can’t be read")
 }
 
 pub fn ask_trust_servers() -> String {

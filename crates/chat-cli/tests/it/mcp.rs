@@ -84,3 +84,30 @@ fn servers_of_a_project_are_trusted_after_they_were_shown() {
     home.run(["mcp", "trust", folder, "--remove"]).ok();
     assert_eq!(home.run(["mcp", "trust", folder]).code, Some(1), "it is asked again");
 }
+
+#[test]
+fn an_error_in_a_header_says_nothing_of_its_value() {
+    let home = Home::with("");
+    let header = "Authorization: Bearer sk-123456789012345${x:0}";
+    let refused = home.run(["mcp", "add", "a", "--url", "https://example.org", "--header", header]);
+    assert_eq!(refused.code, Some(2));
+    assert!(refused.stderr.contains("“${x:0}” isn’t a valid reference."), "{refused:?}");
+    assert!(!refused.stderr.contains("sk-"), "{refused:?}");
+}
+
+#[test]
+fn a_server_that_the_user_has_under_a_name_keeps_it_even_with_an_error() {
+    let home = Home::with("");
+    let own =
+        "{\"mcpServers\": {\"plants\": {\"command\": 1}, \"notes\": {\"command\": \"notes\"}}}";
+    fs::create_dir_all(home.path("config/natter")).expect("a folder");
+    fs::write(home.path("config/natter/mcp.json"), own).expect("a file");
+    let project = home.path("garden");
+    fs::create_dir_all(&project).expect("a folder");
+    let servers = "{\"mcpServers\": {\"plants\": {\"command\": \"plants\"}}}";
+    fs::write(project.join(".mcp.json"), servers).expect("a file");
+    let shown = home.run(["mcp", "trust", project.to_str().expect("a path")]).ok();
+    assert!(shown.stdout.contains("plants (not used: "), "{shown:?}");
+    let removed = home.run(["mcp", "remove", "notes"]).ok();
+    assert!(removed.stderr.contains("Its secrets stay in your keyring"), "{removed:?}");
+}

@@ -132,8 +132,8 @@ pub enum Preview {
         title: String,
         /// What it would be given, as JSON of several lines.
         arguments: String,
-        /// How the server describes it now, where that is not how it was when it was allowed.
-        changed_to: Option<String>,
+        /// What the server changed of its description since the tool was allowed.
+        changes: Vec<ServerToolChange>,
     },
     /// What came from an address would be stored as the target.
     Store {
@@ -141,6 +141,33 @@ pub enum Preview {
         url: String,
         /// How many bytes it has.
         bytes: u64,
+    },
+}
+
+/// Something that a server says of a tool, and said otherwise when the user allowed the tool.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ServerToolChange {
+    /// What people call it.
+    Title {
+        /// When it was allowed.
+        before: String,
+        /// Now.
+        now: String,
+    },
+    /// What it does.
+    Description {
+        /// The change, as a unified diff without its file header.
+        diff: String,
+    },
+    /// What it takes.
+    Inputs {
+        /// The change of their schema, as a unified diff without its file header.
+        diff: String,
+    },
+    /// Whether it only reads.
+    ReadOnly {
+        /// Whether the server says so now.
+        now: bool,
     },
 }
 

@@ -134,6 +134,24 @@ impl KeyStore {
         matches!(found, Err(KeyringFailure::Absent))
     }
 
+    /// Whether something is kept under a name. Never asks the person anything, and a locked keyring tells it, too.
+    ///
+    /// # Errors
+    /// `KeyUnavailable` where the keyring does not answer.
+    pub async fn has(&self, name: &str) -> Result<bool> {
+        if Self::of_this_run().contains_key(name) {
+            return Ok(true);
+        }
+        let keyring = match self.open_keyring(ANSWER, Missing::Absent).await {
+            Ok(keyring) => keyring,
+            Err(KeyringFailure::Absent) => return Ok(false),
+            Err(_) => return Err(unavailable("the keyring did not answer")),
+        };
+        let attributes = attributes(name);
+        let found = self.answered(ANSWER, keyring.search_items(&attributes)).await?;
+        Ok(!found.is_empty())
+    }
+
     /// Keeps the key of a connection. May ask the person to unlock the keyring.
     pub async fn set(&self, connection: &str, key: Key) -> Result<KeyStorage> {
         match self.write_to_keyring(connection, &key).await {

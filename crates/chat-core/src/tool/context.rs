@@ -316,6 +316,7 @@ fn reason(why: &Why) -> String {
         Why::PrivateAddress => "the address belongs to this computer or its network".to_owned(),
         Why::NoHost => "there is no such host".to_owned(),
         Why::ChangedTool => "the server has changed the tool since it was allowed".to_owned(),
+        Why::NewTool => "the user must allow the tool once before rules count for it".to_owned(),
         Why::CommandNetwork => "the command needs the network".to_owned(),
         Why::Background => "the command would run in the background".to_owned(),
         Why::Mode => "the permission mode of this conversation does not allow it".to_owned(),

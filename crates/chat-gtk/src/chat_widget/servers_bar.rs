@@ -5,7 +5,6 @@ use std::sync::Arc;
 
 use adw::prelude::*;
 use chat_core::definitions::Digest;
-use chat_mcp::config::Server;
 use chat_mcp::servers::ProjectServers;
 use chat_presentation::words;
 use gettextrs::gettext;
@@ -163,11 +162,7 @@ impl ServersBar {
     /// Asks whether to start what a project's servers would start.
     fn ask(&self, shown: Arc<ProjectServers>) {
         let blocks = gtk::Box::new(gtk::Orientation::Vertical, 12);
-        for server in asked_servers(&shown) {
-            let Some((start, _)) = shown.starts.iter().find(|(it, _)| it.name == server.name)
-            else {
-                continue;
-            };
+        for (_, start) in shown.asked() {
             let block = gtk::Box::new(gtk::Orientation::Vertical, 3);
             block.append(&line(&words::visible_line(&start.name), &["heading"]));
             for words in words::mcp_start_lines(start) {
@@ -196,17 +191,8 @@ impl ServersBar {
     }
 }
 
-/// The servers that would be used if they were trusted.
-fn asked_servers(found: &ProjectServers) -> impl Iterator<Item = &Server> {
-    let servers = found.config.servers.iter().zip(&found.starts);
-    let is_asked = |(server, (_, trusted)): &(&Server, &(_, bool))| {
-        !*trusted && !found.taken.contains(&server.name)
-    };
-    servers.filter(is_asked).map(|(server, _)| server)
-}
-
 fn untrusted(found: &ProjectServers) -> Vec<Digest> {
-    asked_servers(found).map(Server::digest).collect()
+    found.asked().map(|(server, _)| server.digest()).collect()
 }
 
 #[cfg(test)]

@@ -1,13 +1,13 @@
 //! Reads all servers of a file.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use chat_definitions::{Origin, Severity};
 use jsonc_parser::ast::{Object, Value};
 use jsonc_parser::common::Range;
 
 use super::problem::quoted;
-use super::{Lines, Problem, ProblemKind, Server, is_name, parse_root, text_of};
+use super::{Lines, Problem, ProblemKind, Server, entries, is_name, parse_root, text_of};
 
 /// Bytes of a file.
 pub const LARGEST_FILE: usize = 1024 * 1024;
@@ -28,6 +28,8 @@ pub struct McpConfig {
     pub servers: Vec<Server>,
     /// What is wrong, in the order of the file.
     pub problems: Vec<Problem>,
+    /// All names of the file, with the secrets to which their texts refer, also those that cannot be used.
+    pub(super) entries: BTreeMap<String, BTreeSet<String>>,
 }
 
 impl McpConfig {
@@ -44,18 +46,10 @@ impl McpConfig {
         self.servers.iter().find(|server| server.name == name)
     }
 
-    /// The secrets of a server to which no other one refers.
-    pub fn own_secrets(&self, name: &str) -> BTreeSet<String> {
-        let of = |is_own: bool| -> BTreeSet<String> {
-            let servers = self.servers.iter().filter(|server| (server.name == name) == is_own);
-            servers.flat_map(|server| server.config.secrets()).map(str::to_owned).collect()
-        };
-        &of(true) - &of(false)
-    }
-
     /// A file of which nothing can be used.
     pub(crate) fn broken(line: Option<usize>, kind: ProblemKind) -> Self {
-        Self { servers: Vec::new(), problems: vec![Problem { server: None, line, kind }] }
+        let problems = vec![Problem { server: None, line, kind }];
+        Self { problems, ..Self::default() }
     }
 
     fn parse_text(text: &str, origin: Origin) -> Self {
@@ -66,18 +60,21 @@ impl McpConfig {
             Err(line) => return Self::broken(Some(line), ProblemKind::Syntax),
         };
         let mut reader = Reader::new(Lines::of(text), origin, None);
-        let mut servers = Vec::new();
+        let (mut servers, mut entries) = (Vec::new(), BTreeMap::new());
         let keys = reader.keys(&root);
         let of = |name: &str| keys.iter().find(|(key, _)| *key == name).map(|(_, it)| *it);
         match (of(SERVERS), of(SERVERS_OF_VS_CODE)) {
             (Some(property), _) => match &property.value {
-                Value::Object(object) => servers = reader.servers(object),
+                Value::Object(object) => {
+                    servers = reader.servers(object);
+                    entries = entries::of(object);
+                }
                 _ => reader.complain(property.range, ProblemKind::NotAFileOfServers),
             },
             (None, Some(property)) => reader.complain(property.range, ProblemKind::FormOfVsCode),
             (None, None) => {}
         }
-        Self { servers, problems: reader.problems }
+        Self { servers, problems: reader.problems, entries }
     }
 }
 

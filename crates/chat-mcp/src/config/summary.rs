@@ -31,6 +31,14 @@ impl PathBase {
         }
     }
 
+    /// The project, if a program in the sandbox may read it besides these folders.
+    pub(crate) fn readable_project(&self, options: &ServerOptions) -> Option<&PathBuf> {
+        let project = self.project.as_ref().filter(|_| options.sandbox)?;
+        let granted = self.folders(&options.folders).into_iter();
+        let mut granted = granted.chain(self.folders(&options.read_folders));
+        (!granted.any(|folder| project.starts_with(folder))).then_some(project)
+    }
+
     /// The folders that paths of the file mean.
     pub fn folders(&self, paths: &[String]) -> Vec<PathBuf> {
         paths.iter().filter_map(|path| self.folder(path)).collect()
@@ -60,7 +68,8 @@ pub enum StartAction {
         args: Vec<String>,
         /// The names of the variables that the file sets.
         variables: Vec<String>,
-        /// The folder in which it starts, if the file names one.
+        /// The folder in which it starts, if the file names one or is a project's. Else a program in the sandbox starts in
+        /// a folder of its own.
         folder: Option<PathBuf>,
         /// Whether it runs in the sandbox. If not, it may do everything that the user may.
         sandbox: bool,
@@ -78,6 +87,21 @@ pub enum StartAction {
         /// The names of the headers that the file sets.
         headers: Vec<String>,
     },
+}
+
+impl StartSummary {
+    /// The same with the real paths of the folders that exist, so that no link hides where they lead. Blocks.
+    #[must_use]
+    pub fn resolved(mut self, base: &PathBase) -> Self {
+        if let StartAction::Program { folder, folders, read_folders, .. } = &mut self.action {
+            for path in folder.iter_mut().chain(folders).chain(read_folders) {
+                if let Ok(real) = base.real(path) {
+                    *path = real;
+                }
+            }
+        }
+        self
+    }
 }
 
 impl Server {
@@ -99,7 +123,7 @@ impl Server {
     /// limit are not.
     pub fn digest(&self) -> Digest {
         let mut parts = Parts::default();
-        parts.text("mcp server 1");
+        parts.text("mcp server 2");
         parts.text(&self.name);
         match &self.config.transport {
             Transport::Stdio(server) => {
@@ -148,6 +172,7 @@ impl Parts {
 
 fn program(server: &StdioServer, options: &ServerOptions, base: &PathBase) -> StartAction {
     let folder = server.cwd.as_deref().and_then(|path| base.folder(path));
+    let project = base.readable_project(options).cloned();
     StartAction::Program {
         program: server.command.source().to_owned(),
         args: server.args.iter().map(|arg| arg.source().to_owned()).collect(),
@@ -157,7 +182,7 @@ fn program(server: &StdioServer, options: &ServerOptions, base: &PathBase) -> St
         // Outside of the sandbox nobody takes it away.
         network: options.network || !options.sandbox,
         folders: base.folders(&options.folders),
-        read_folders: base.folders(&options.read_folders),
+        read_folders: project.into_iter().chain(base.folders(&options.read_folders)).collect(),
     }
 }
 
@@ -196,7 +221,7 @@ mod tests {
                 sandbox: true,
                 network: true,
                 folders: vec![path("/home/ada/notes"), path("/work/app/data")],
-                read_folders: vec![path("/srv")],
+                read_folders: vec![path("/work/app"), path("/srv")],
             }
         );
         let names: Vec<_> = summary.references.iter().map(ToString::to_string).collect();
@@ -210,6 +235,41 @@ mod tests {
         match outside.start_summary(&base()).action {
             StartAction::Program { sandbox, network, folder, .. } => {
                 assert_eq!((sandbox, network, folder), (false, true, Some("/work/app".into())));
+            }
+            StartAction::Address { .. } => panic!("a program"),
+        }
+    }
+
+    #[test]
+    fn the_project_may_be_read_by_its_programs_in_the_sandbox_alone() {
+        let reads = |base: &PathBase, options: &str| {
+            let program = server(&format!("{{\"command\": \"x\", \"natter\": {{{options}}}}}"));
+            match program.start_summary(base).action {
+                StartAction::Program { read_folders, .. } => read_folders,
+                StartAction::Address { .. } => panic!("a program"),
+            }
+        };
+        let project = [PathBuf::from("/work/app")];
+        assert_eq!(reads(&base(), ""), project);
+        assert_eq!(reads(&base(), "\"folders\": [\"data\"]"), project);
+        assert_eq!(reads(&base(), "\"readFolders\": [\"./\"]"), [PathBuf::from("/work/app/./")]);
+        for options in ["\"folders\": [\".\"]", "\"folders\": [\"/work\"]", "\"sandbox\": false"] {
+            assert_eq!(reads(&base(), options), [PathBuf::new(); 0], "{options}");
+        }
+        assert_eq!(reads(&PathBase { project: None, ..base() }, ""), [PathBuf::new(); 0]);
+    }
+
+    #[test]
+    fn a_link_is_shown_as_where_it_leads() {
+        let folder = tempfile::tempdir().unwrap();
+        let root = std::fs::canonicalize(folder.path()).unwrap();
+        std::fs::create_dir(root.join("data")).unwrap();
+        std::os::unix::fs::symlink("data", root.join("link")).unwrap();
+        let base = PathBase { home: "/home/ada".into(), project: Some(root.clone()) };
+        let program = server(r#"{"command": "x", "natter": {"folders": ["link", "none"]}}"#);
+        match program.start_summary(&base).resolved(&base).action {
+            StartAction::Program { folders, .. } => {
+                assert_eq!(folders, [root.join("data"), root.join("none")]);
             }
             StartAction::Address { .. } => panic!("a program"),
         }

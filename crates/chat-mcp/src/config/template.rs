@@ -133,6 +133,28 @@ impl Template {
         })
     }
 
+    /// The same with another name of a secret. What does not refer to it stays as it is written.
+    #[must_use]
+    pub(crate) fn with_secret_renamed(&self, from: &str, to: &str) -> Self {
+        let is_it = |part: &Part| matches!(part, Part::Reference(Reference::Secret { name }) if name == from);
+        if !self.parts.iter().any(is_it) {
+            return self.clone();
+        }
+        let renamed = |part: &Part| match part {
+            part if is_it(part) => Part::Reference(Reference::Secret { name: to.to_owned() }),
+            part => part.clone(),
+        };
+        let written = |part: &Part| match part {
+            Part::Text(text) => text.replace("${", "$${"),
+            Part::Reference(Reference::Variable { name, default: Some(text) }) => {
+                format!("${{{name}:-{text}}}")
+            }
+            Part::Reference(reference) => reference.to_string(),
+        };
+        let parts: Vec<Part> = self.parts.iter().map(renamed).collect();
+        Self { source: parts.iter().map(written).collect(), parts }
+    }
+
     /// The text with a text for each reference. What is put in is not looked at again.
     pub(crate) fn fill<'v, E>(
         &self,
@@ -295,6 +317,16 @@ mod tests {
             let plain = Template::plain(&text);
             prop_assert_eq!(plain.as_plain(), Some(text.as_str()));
             prop_assert_eq!(Template::parse(plain.source()).unwrap(), plain);
+        }
+
+        #[test]
+        fn a_renamed_secret_is_read_again(text in "([${}:a-c -]|\\$\\{keyring:a\\}|\\$\\{b:-c\\}){0,12}") {
+            if let Ok(template) = Template::parse(&text) {
+                let renamed = template.with_secret_renamed("a", "z");
+                prop_assert_eq!(Template::parse(renamed.source()).unwrap(), renamed.clone());
+                let is_old = |it: &Reference| *it == Reference::Secret { name: "a".to_owned() };
+                prop_assert!(!renamed.references().any(is_old));
+            }
         }
 
         #[test]

@@ -1,7 +1,7 @@
 //! Starts a server as its configuration says, and connects to it.
 
 use std::ffi::OsString;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -14,7 +14,9 @@ use tokio_util::sync::CancellationToken;
 
 use super::StartFault;
 use crate::client::{Client, Discovery, Fault, Link, ServerNews};
-use crate::config::{PathBase, ResolvedProgram, ResolvedServer, Server, StdioServer, Transport};
+use crate::config::{
+    BadFolder, PathBase, ResolvedProgram, ResolvedServer, Server, StdioServer, Transport,
+};
 use crate::keys::Keys;
 use crate::transport::{Ending, Lines};
 
@@ -113,14 +115,18 @@ impl Launcher {
             [(&options.folders, FolderAccess::Write), (&options.read_folders, FolderAccess::Read)];
         for (paths, access) in folders {
             for path in self.base.folders(paths) {
-                let path = real(&path).await?;
+                let path = self.real(path).await?;
                 program.granted.push(GrantedFolder { path, access });
             }
         }
-        program.folder = match server.cwd.as_deref().and_then(|path| self.base.folder(path)) {
-            Some(folder) => Some(real(&folder).await?),
-            None if options.sandbox => None,
-            None => self.base.project.clone(),
+        if let Some(project) = self.base.readable_project(options) {
+            let path = self.real(project.clone()).await?;
+            program.granted.push(GrantedFolder { path, access: FolderAccess::Read });
+        }
+        let folder = server.cwd.as_deref().and_then(|path| self.base.folder(path));
+        program.folder = match folder.or_else(|| self.base.project.clone()) {
+            Some(folder) => Some(self.real(folder).await?),
+            None => None,
         };
         if let Some(folder) = self.log.parent() {
             let made = tokio::fs::create_dir_all(folder).await;
@@ -129,14 +135,19 @@ impl Launcher {
         program.standard_error = StandardError::Log(self.log.clone());
         sandbox.spawn_program(program).await.map_err(not_started)
     }
+
+    async fn real(&self, folder: PathBuf) -> Result<PathBuf, StartFault> {
+        let (base, path) = (self.base.clone(), folder.clone());
+        let found = tokio::task::spawn_blocking(move || base.real(&path)).await;
+        found.unwrap_or(Err(BadFolder::Missing)).map_err(|why| match why {
+            BadFolder::Missing => StartFault::Folder(folder),
+            BadFolder::LeadsOut => StartFault::LeadsOut(folder),
+        })
+    }
 }
 
 fn stopped() -> StartFault {
     StartFault::Client(Fault::Stopped)
-}
-
-async fn real(path: &Path) -> Result<PathBuf, StartFault> {
-    tokio::fs::canonicalize(path).await.map_err(|_| StartFault::Folder(path.to_owned()))
 }
 
 fn not_started(error: chat_sandbox::Error) -> StartFault {

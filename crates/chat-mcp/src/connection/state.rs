@@ -54,6 +54,8 @@ pub enum StartFault {
     HiddenProgram(PathBuf),
     /// A folder that it may use, or in which it starts, cannot be used.
     Folder(PathBuf),
+    /// A link in the project leads out of it, to a folder that nobody was asked about.
+    LeadsOut(PathBuf),
     /// A granted folder would show too much: the home folder, or data of Natter's.
     TooWide(PathBuf),
     /// The system did not start it; its words.
@@ -85,6 +87,7 @@ impl StartFault {
             | Self::NoProgram(_)
             | Self::HiddenProgram(_)
             | Self::Folder(_)
+            | Self::LeadsOut(_)
             | Self::TooWide(_) => false,
         }
     }

@@ -13,6 +13,7 @@ use crate::config::{
     Template, clean_name, key, parse_root,
 };
 
+use super::grants::RequestedGrants;
 use super::secrets::{PlainSecret, plain_secrets};
 use super::variables::{Dialect, Variables, secret_name};
 
@@ -39,10 +40,14 @@ impl ForeignServers {
 pub struct ForeignServer {
     /// A name for it that no other one here has. None if the user must choose one.
     pub name: Option<String>,
-    /// The rest.
+    /// The rest, which grants it nothing that others do not get.
     pub config: ServerConfig,
+    /// What the text wants it to be allowed.
+    pub grants: RequestedGrants,
     /// Secrets that are written out in it.
     pub secrets: Vec<PlainSecret>,
+    /// The names of secrets to which the text refers as if they were in the keyring already: not those of inputs.
+    pub references: BTreeSet<String>,
 }
 
 /// Something that a program asks its user for.
@@ -120,14 +125,21 @@ pub(super) fn read_values<'v, 't: 'v>(
             reader.complain(range, ProblemKind::NotAnObject { key: None });
             continue;
         };
-        if let Some(config) = server(&mut reader, object) {
+        if let Some(mut config) = server(&mut reader, object) {
             let name = name.and_then(clean_name).map(|name| unused(&mut names, &name));
             let secrets = plain_secrets(name.as_deref(), &config);
-            found.servers.push(ForeignServer { name, config, secrets });
+            let grants = RequestedGrants::take(&mut config.options);
+            let references = BTreeSet::new();
+            found.servers.push(ForeignServer { name, config, grants, secrets, references });
         }
     }
     found.problems = reader.problems;
     found.inputs = used_inputs(&found.servers, variables);
+    let is_input = |secret: &&str| found.inputs.iter().any(|input| input.secret == *secret);
+    for server in &mut found.servers {
+        let secrets = server.config.secrets().filter(|secret| !is_input(secret));
+        server.references = secrets.map(str::to_owned).collect();
+    }
     found
 }
 

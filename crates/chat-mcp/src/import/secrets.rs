@@ -67,6 +67,9 @@ const PREFIXES: [&str; 13] = [
     "AIza",
 ];
 
+/// How much of a name stands in front of its number.
+const LONGEST_START: usize = 100;
+
 /// Schemes in front of a header's secret.
 const SCHEMES: [&str; 4] = ["Bearer ", "Basic ", "Token ", "ApiKey "];
 
@@ -82,13 +85,15 @@ pub fn plain_secrets(server: Option<&str>, config: &ServerConfig) -> Vec<PlainSe
 
 /// The name under which a secret is kept: one to which no server refers yet, so that no other secret is lost.
 pub fn free_secret_name(known: &McpConfig, secret: &PlainSecret) -> String {
-    let is_used = |name: &str| {
-        let mut used = known.servers.iter().flat_map(|server| server.config.secrets());
-        used.any(|it| it == name)
-    };
-    let numbered = (2..).map(|number| format!("{}-{number}", secret.name));
-    let mut names = std::iter::once(secret.name.clone()).chain(numbered);
-    names.find(|name| !is_used(name)).unwrap_or_else(|| secret.name.clone())
+    let mut names = numbered(&secret.name);
+    names.find(|name| !known.refers_to(name)).unwrap_or_else(|| secret.name.clone())
+}
+
+/// The name of a secret, and the same with a number, counted up.
+pub(crate) fn numbered(name: &str) -> impl Iterator<Item = String> {
+    // A name of any length must stay one with a number, too.
+    let start = &name[..name.floor_char_boundary(LONGEST_START)];
+    std::iter::once(name.to_owned()).chain((2..).map(move |number| format!("{start}-{number}")))
 }
 
 /// Puts a reference to a secret of this name where the secret is written out, and gives the secret, to be stored first.

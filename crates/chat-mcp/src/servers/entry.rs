@@ -47,7 +47,8 @@ impl Entry {
             account: inner.account(&key),
         };
         let (changes, runtime) = (Arc::clone(&inner.changes), inner.options.runtime.clone());
-        let (cache, approved) = (inner.cache(&key), inner.approved.clone());
+        let cache = inner.cache(&key);
+        let approved = inner.approved.of(key.project.as_deref());
         Arc::new_cyclic(|entry: &Weak<Self>| {
             let changed = {
                 let entry = entry.clone();

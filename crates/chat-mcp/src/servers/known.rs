@@ -8,7 +8,7 @@ use chat_definitions::Digest;
 
 use super::ServerKey;
 use super::entry::Entry;
-use crate::config::{FileVersion, McpConfig, Server};
+use crate::config::{FileVersion, McpConfig, Server, is_name};
 use crate::tools::prefixes;
 
 /// What the files say, and the servers that are used.
@@ -32,6 +32,12 @@ impl Known {
     /// What a project's file says, and what of it is trusted.
     pub(super) fn project(&self, root: &Path) -> (McpConfig, BTreeSet<Digest>) {
         self.projects.get(root).cloned().unwrap_or_default()
+    }
+
+    /// Whether a project's server of this name can be used: what rules say of the user's server must not count for
+    /// another of the same name. While the user's file cannot be read, nobody knows the names in it.
+    pub(super) fn is_free(&self, name: &str) -> bool {
+        self.user.is_readable() && !self.user.has_name(name)
     }
 
     /// All servers that are used: the user's in the order of the file, then those of projects.
@@ -76,9 +82,8 @@ impl Known {
             return None;
         }
         let mut before = std::mem::take(&mut self.entries);
-        let own = self.user.servers.iter().map(|server| &*server.name);
-        let own_prefixes = prefixes([], own.clone());
-        let own_names: BTreeSet<&str> = own.collect();
+        // A server with an error keeps its name, and what rules say of it.
+        let own_prefixes = prefixes([], self.user.names().filter(|name| is_name(name)));
         let mut wanted: Vec<(ServerKey, &Server, String)> = self
             .user
             .servers
@@ -90,9 +95,7 @@ impl Known {
             })
             .collect();
         for (root, (config, trusted)) in &self.projects {
-            // What rules say of the user's server must not count for another of the same name.
-            let servers =
-                || config.servers.iter().filter(|server| !own_names.contains(&*server.name));
+            let servers = || config.servers.iter().filter(|server| self.is_free(&server.name));
             let taken = own_prefixes.values().map(String::as_str);
             let prefixes = prefixes(taken, servers().map(|server| &*server.name));
             for server in servers() {

@@ -30,7 +30,7 @@ pub struct Definition {
     pub schema: Value,
     /// Whether the server says that it only reads. That alone allows nothing.
     pub read_only: bool,
-    /// The hash of all that the server says of it, and of whose server it is.
+    /// The hash of all that people and models are told of it, and of whose server it is.
     pub digest: Digest,
 }
 
@@ -62,7 +62,8 @@ impl Definition {
         let annotations = tool.annotations.as_ref();
         let titles = [tool.title.as_deref(), annotations.and_then(|it| it.title.as_deref())];
         let title = titles.into_iter().flatten().find(|title| !title.trim().is_empty());
-        let full = tool.description.as_deref().unwrap_or_default();
+        let title: String = title.unwrap_or(name).trim().chars().take(LONGEST_TITLE).collect();
+        let description = cut(tool.description.as_deref().unwrap_or_default());
         let read_only = annotations.and_then(|it| it.read_only_hint) == Some(true);
         let whose = project.map_or(&[][..], |project| project.as_os_str().as_encoded_bytes());
         let claim: &[u8] = if read_only { b"reads" } else { b"" };
@@ -70,19 +71,12 @@ impl Definition {
             &b"mcp tool 1"[..],
             whose,
             name.as_bytes(),
-            title.unwrap_or_default().as_bytes(),
-            full.as_bytes(),
+            title.as_bytes(),
+            description.as_bytes(),
             canonical.as_bytes(),
             claim,
         ]);
-        Ok(Self {
-            tool: name.to_owned(),
-            title: title.unwrap_or(name).trim().chars().take(LONGEST_TITLE).collect(),
-            description: cut(full),
-            schema,
-            read_only,
-            digest,
-        })
+        Ok(Self { tool: name.to_owned(), title, description, schema, read_only, digest })
     }
 
     /// What agents and front ends know of it under this name.

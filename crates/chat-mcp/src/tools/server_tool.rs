@@ -6,12 +6,13 @@ use std::time::Duration;
 use async_trait::async_trait;
 use chat_core::message::{FormAnswer, Preview};
 use chat_core::tool::{Denied, Tool, ToolContext, ToolFailure, ToolInfo, ToolOutput};
-use chat_permission::Request;
+use chat_permission::{Request, ToolApproval};
 use rmcp::model::{
     CallToolRequestParams, ElicitRequestParams, ElicitResult, InputRequest, InputResponses,
 };
 use serde_json::{Map, Value};
 
+use super::approved::Approval;
 use super::{Approved, Definition, result};
 use crate::client::{Answer, Asked, Client, Fault, Progress};
 use crate::connection::StartFault;
@@ -130,20 +131,24 @@ impl Tool for ServerTool {
                 "The server {server} has no tool {tool} any more."
             )));
         };
-        let changed = called.approved().is_changed(server, tool, &now.digest).await;
+        let (approval, changes) = match called.approved().approval(server, &now).await {
+            Approval::Approved => (ToolApproval::Approved, Vec::new()),
+            Approval::New => (ToolApproval::New, Vec::new()),
+            Approval::Changed(changes) => (ToolApproval::Changed, changes),
+        };
         let request = Request::Mcp {
             server: server.to_owned(),
             tool: tool.clone(),
             read_only: now.read_only,
-            changed,
+            approval,
         };
         let preview = Preview::ServerTool {
             title: now.title.clone(),
             arguments: serde_json::to_string_pretty(&arguments).unwrap_or_default(),
-            changed_to: changed.then(|| now.description.clone()),
+            changes,
         };
         context.permit(request, preview).await?;
-        if let Err(error) = called.approved().remember(server, tool, &now.digest).await {
+        if let Err(error) = called.approved().remember(server, &now).await {
             tracing::warn!(%error, "how an allowed tool is described is not stored");
         }
         let mut call = CallToolRequestParams::new(tool.clone()).with_arguments(arguments);

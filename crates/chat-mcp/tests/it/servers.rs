@@ -2,8 +2,8 @@
 
 mod slow;
 
-use std::collections::BTreeMap;
-use std::path::Path;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -11,10 +11,14 @@ use chat_core::error::ServerFault;
 use chat_core::settings::Folders;
 use chat_core::tool::{ServerContext, SourceScope, ToolSource};
 use chat_mcp::client::Fault;
-use chat_mcp::config::{self, Change, HttpServer, ServerConfig, Template, Transport};
+use chat_mcp::config::{
+    self, Change, HttpServer, SecretText, Server as Configured, ServerConfig, Template, Transport,
+    WriteError,
+};
 use chat_mcp::connection::{StartFault, State};
 use chat_mcp::http::HttpFault;
-use chat_mcp::servers::{ServerKey, Servers, ServersOptions};
+use chat_mcp::import::read_pasted;
+use chat_mcp::servers::{AddError, NewServer, ServerKey, Servers, ServersOptions};
 use chat_mcp::tools::FIND_TOOLS;
 use chat_sandbox::Preference;
 use serde_json::{Value, json};
@@ -340,4 +344,151 @@ async fn a_server_that_cannot_be_reached_is_tried_again() {
         started = starting => panic!("{started:?}"),
         () = watching => (),
     }
+}
+
+/// A folder with a project in it that brings this server, and the servers of a user with this file.
+fn with_project(user: &str, server: &Value) -> (TempDir, PathBuf, Servers) {
+    let folder = tempfile::tempdir().unwrap();
+    let servers = below(folder.path());
+    let path = servers.file().path().to_owned();
+    std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+    std::fs::write(path, user).unwrap();
+    let root = std::fs::canonicalize(folder.path()).unwrap().join("project");
+    std::fs::create_dir(&root).unwrap();
+    bring(&root, &json!({ "plants": server }));
+    (folder, root, servers)
+}
+
+fn bring(root: &Path, servers: &Value) {
+    let file = json!({ "mcpServers": servers });
+    std::fs::write(root.join(".mcp.json"), file.to_string()).unwrap();
+}
+
+fn of_project(root: &Path) -> ServerKey {
+    ServerKey { project: Some(root.to_owned()), name: "plants".to_owned() }
+}
+
+#[tokio::test]
+async fn a_name_in_a_broken_file_of_the_users_stays_the_users() {
+    let own = r#"{"mcpServers": {"plants": {"command": 1}}}"#;
+    let (_folder, root, servers) = with_project("{}", &scripted(&["good"]));
+    let shown = servers.project(&root).await;
+    servers.trust(&shown, true).await.unwrap();
+    assert!(servers.status(&of_project(&root)).is_some());
+    for broken in [own, "{", r#"{"servers": {}}"#, "7"] {
+        std::fs::write(servers.file().path(), broken).unwrap();
+        let shown = servers.project(&root).await;
+        assert!(!shown.has_untrusted() && shown.taken.contains("plants"), "{broken}");
+        assert!(servers.status(&of_project(&root)).is_none(), "{broken}");
+    }
+    let other = r#"{"mcpServers": {"other": {"command": 1}}}"#;
+    std::fs::write(servers.file().path(), other).unwrap();
+    servers.refresh(Some(&root)).await;
+    assert!(servers.status(&of_project(&root)).is_some());
+}
+
+#[tokio::test]
+async fn only_what_was_asked_is_trusted() {
+    let own = json!({ "mcpServers": { "notes": { "command": "mine" } } }).to_string();
+    let (_folder, root, servers) = with_project(&own, &scripted(&["good"]));
+    let theirs = json!({ "command": "theirs" });
+    bring(&root, &json!({ "plants": scripted(&["good"]), "notes": theirs }));
+    let shown = servers.project(&root).await;
+    let asked: Vec<_> = shown.asked().map(|(server, _)| &*server.name).collect();
+    assert_eq!(asked, ["plants"]);
+    servers.trust(&shown, true).await.unwrap();
+    // The user gives up the name: what nobody saw is not trusted.
+    std::fs::write(servers.file().path(), "{}").unwrap();
+    let shown = servers.project(&root).await;
+    let asked: Vec<_> = shown.asked().map(|(server, _)| &*server.name).collect();
+    assert_eq!(asked, ["notes"]);
+    servers.trust(&shown, true).await.unwrap();
+    let trusted = servers.project(&root).await.starts;
+    assert!(trusted.iter().all(|(_, is_trusted)| *is_trusted), "{trusted:?}");
+}
+
+#[tokio::test]
+async fn a_link_out_of_a_project_grants_nothing() {
+    let mut server = scripted(&["good"]);
+    server["natter"] = json!({ "sandbox": false, "folders": ["data"] });
+    let (folder, root, servers) = with_project("{}", &server);
+    std::fs::create_dir(folder.path().join("keys")).unwrap();
+    std::os::unix::fs::symlink("../keys", root.join("data")).unwrap();
+    let shown = servers.project(&root).await;
+    servers.trust(&shown, true).await.unwrap();
+    let started = servers.start(&of_project(&root)).await.unwrap();
+    assert_eq!(started, Err(StartFault::LeadsOut(root.join("data"))));
+}
+
+#[tokio::test]
+async fn a_server_of_a_project_starts_in_it_and_may_read_it() {
+    let probe = chat_sandbox::Sandbox::probe(Preference::Best).await;
+    let command = chat_testkit::mcp::scripted(&["good"]);
+    // It does not start without the file, which it finds by a path of the project.
+    let script =
+        format!("#!/bin/sh\ntest -r data.txt && ! touch new && exec {}\n", command.join(" "));
+    let server = json!({ "command": "./tools/server" });
+    let (_folder, root, servers) = with_project("{}", &server);
+    std::fs::write(root.join("data.txt"), "").unwrap();
+    std::fs::create_dir(root.join("tools")).unwrap();
+    std::fs::write(root.join("tools/server"), script).unwrap();
+    let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+    std::fs::set_permissions(root.join("tools/server"), mode).unwrap();
+    // The scripted server itself is somewhere else.
+    let tools = Path::new(&command[0]).parent().unwrap();
+    bring(
+        &root,
+        &json!({ "plants": { "command": "./tools/server", "natter": { "readFolders": [tools] } } }),
+    );
+    let shown = servers.project(&root).await;
+    servers.trust(&shown, true).await.unwrap();
+    let started = servers.start(&of_project(&root)).await.unwrap();
+    if probe.enforcement() == chat_sandbox::Enforcement::None {
+        assert_eq!(started, Err(StartFault::NoSandbox));
+    } else {
+        assert_eq!(started, Ok(()));
+    }
+}
+
+/// A server that was pasted with a secret and an input.
+fn pasted(folder: &Path, name: &str, typed: Option<&str>) -> NewServer {
+    let text = r#"{"url": "https://example.org", "headers": {"X-Token": "sk-123456789012345", "A": "${input:in}"}}"#;
+    let found = read_pasted(text, folder).servers.remove(0);
+    NewServer {
+        server: Configured { name: name.to_owned(), config: found.config },
+        secrets: if typed.is_some() { found.secrets } else { Vec::new() },
+        inputs: vec![("in".to_owned(), typed.map(SecretText::new))],
+    }
+}
+
+#[tokio::test]
+async fn a_server_that_is_not_added_leaves_no_secrets() {
+    let (folder, servers) = configured(&json!({})).await;
+    std::fs::write(servers.file().path(), "{").unwrap();
+    let refused = servers.add(pasted(folder.path(), "a", Some("typed"))).await;
+    assert!(matches!(refused, Err(AddError::Write(WriteError::Changed))), "{refused:?}");
+    for name in ["in", "X-Token"] {
+        assert!(!servers.keys().has(name).await.unwrap(), "{name}");
+    }
+}
+
+#[tokio::test]
+async fn secrets_of_a_new_server_take_names_that_nothing_has() {
+    let (folder, servers) = configured(&json!({ "other": { "command": "${keyring:in}" } })).await;
+    let own = |name: &str| servers.config().own_secrets(name).into_iter().collect::<Vec<_>>();
+    servers.add(pasted(folder.path(), "a", Some("typed"))).await.unwrap();
+    assert_eq!(own("a"), ["X-Token", "in-2"]);
+    servers.add(pasted(folder.path(), "b", None)).await.unwrap();
+    assert_eq!(own("b"), ["in-3"]);
+    assert!(!servers.keys().has("in-3").await.unwrap(), "nothing was typed");
+    let again = servers.add(pasted(folder.path(), "a", None)).await;
+    assert!(matches!(again, Err(AddError::Write(WriteError::NameTaken { .. }))), "{again:?}");
+    // What only the keyring has is no free name, either.
+    std::fs::write(servers.file().path(), "{}").unwrap();
+    servers.refresh(None).await;
+    let mut taken = BTreeSet::new();
+    let free = servers.free_secret_name("in-2", &mut taken).await.unwrap();
+    assert_eq!(free, "in-2-2");
+    let next = servers.free_secret_name("in-2", &mut taken).await.unwrap();
+    assert_eq!(next, "in-2-3");
 }

@@ -4,15 +4,17 @@ mod draft;
 mod reaching;
 mod start;
 
+use std::collections::BTreeSet;
 use std::path::PathBuf;
 
 use chat_mcp::config::{
     ExpandError, Problem, ProblemKind, Reference, StartAction, StartSummary, WriteError,
 };
+use chat_mcp::servers::AddError;
 use gettextrs::{gettext, ngettext};
 
 use super::definitions::{of_key, wrong_type};
-use super::{bytes, fill, one_line, visible_line};
+use super::{bytes, fill, one_line, sentence, visible_line};
 
 pub use self::draft::mcp_draft_problem;
 pub use self::reaching::{mcp_http_fault, mcp_oauth_fault};
@@ -175,6 +177,14 @@ pub fn mcp_write_error(error: &WriteError) -> String {
     }
 }
 
+/// Why a server was not added, and what to do.
+pub fn mcp_add_error(error: &AddError) -> String {
+    match error {
+        AddError::Write(error) => mcp_write_error(error),
+        AddError::Keyring(error) => sentence(error),
+    }
+}
+
 /// That which servers of projects are trusted could not be saved, and what to do.
 pub fn mcp_trust_not_saved() -> String {
     gettext("This can’t be saved, so nothing was changed. Check the free disk space.")
@@ -254,18 +264,46 @@ pub fn mcp_start_lines(summary: &StartSummary) -> Vec<String> {
             about(&gettext("Sends headers: {what}"), &names(headers)),
         ],
     };
-    let (mut variables, mut secrets) = (Vec::new(), Vec::new());
-    for reference in &summary.references {
-        match reference {
-            Reference::Variable { name, .. } => variables.push(name.clone()),
-            Reference::Secret { name } => secrets.push(name.clone()),
+    let secret = |reference: &Reference| match reference {
+        Reference::Variable { .. } => None,
+        Reference::Secret { name } => Some(name.clone()),
+    };
+    lines.push(environment(summary));
+    lines.push(secrets(summary.references.iter().filter_map(secret)));
+    lines.into_iter().flatten().collect()
+}
+
+/// What a server that can be added would get and send, a line each: what neither its command line says nor the user
+/// chooses. `known` are the secrets that it would get of those that are in the keyring. Nothing is cut.
+pub fn mcp_adding_lines(summary: &StartSummary, known: &BTreeSet<String>) -> Vec<String> {
+    let own = match &summary.action {
+        StartAction::Program { folder, variables, .. } => [
+            about(&gettext("Starts in {what}"), &paths(folder.as_slice())),
+            about(&gettext("Sets variables: {what}"), &names(variables)),
+        ],
+        StartAction::Address { headers, .. } => {
+            [about(&gettext("Sends headers: {what}"), &names(headers)), None]
         }
-    }
+    };
+    let got = [environment(summary), secrets(known.iter().cloned())];
+    own.into_iter().chain(got).flatten().collect()
+}
+
+/// The variables of the user's environment that a server gets, if there are any.
+fn environment(summary: &StartSummary) -> Option<String> {
+    let variable = |reference: &Reference| match reference {
+        Reference::Variable { name, .. } => Some(name.clone()),
+        Reference::Secret { .. } => None,
+    };
+    let mut variables: Vec<_> = summary.references.iter().filter_map(variable).collect();
     // The same variable may have several texts to take if it is not set.
     variables.dedup();
-    lines.push(about(&gettext("Gets variables of your environment: {what}"), &names(&variables)));
-    lines.push(about(&gettext("Gets secrets from your keyring: {what}"), &names(&secrets)));
-    lines.into_iter().flatten().collect()
+    about(&gettext("Gets variables of your environment: {what}"), &names(&variables))
+}
+
+/// The secrets that a server gets, if there are any.
+fn secrets(secrets: impl Iterator<Item = String>) -> Option<String> {
+    about(&gettext("Gets secrets from your keyring: {what}"), &names(&secrets.collect::<Vec<_>>()))
 }
 
 /// A line about something, if there is any.

@@ -4,7 +4,7 @@ mod finish_note;
 
 use std::time::Duration;
 
-use chat_core::message::{AskReason, PermissionRequest, Preview};
+use chat_core::message::{AskReason, PermissionRequest, Preview, ServerToolChange};
 use chat_core::permission::command::Unparsable;
 use chat_core::permission::pattern::InvalidPattern;
 use chat_core::permission::{Action, Effect, InvalidRule, Mode, Scope, Why};
@@ -92,9 +92,27 @@ pub fn why_asked(asked: &PermissionRequest) -> String {
     asked.reasons.first().map(reason_asked).unwrap_or_default()
 }
 
-/// What stands above the description that a server gives a tool now.
-pub fn changed_tool() -> String {
-    gettext("The server’s description of this tool now:")
+/// Something that a server says of a tool in another way than before: in words, with the diff that belongs below, if
+/// there is one.
+pub fn server_tool_change(change: &ServerToolChange) -> (String, Option<&str>) {
+    match change {
+        ServerToolChange::Title { before, now } => {
+            let text = gettext("It was called “{before}”, and is called “{now}” now.");
+            (fill(&text, &[("before", &one_line(before)), ("now", &one_line(now))]), None)
+        }
+        ServerToolChange::Description { diff } => {
+            (gettext("The server changed what it says about the tool:"), Some(diff))
+        }
+        ServerToolChange::Inputs { diff } => {
+            (gettext("The server changed what the tool takes:"), Some(diff))
+        }
+        ServerToolChange::ReadOnly { now: true } => {
+            (gettext("The server now says that the tool only reads."), None)
+        }
+        ServerToolChange::ReadOnly { now: false } => {
+            (gettext("The server no longer says that the tool only reads."), None)
+        }
+    }
 }
 
 /// Every reason why a request is asked, the most serious first.
@@ -213,6 +231,9 @@ pub fn why(why: &Why) -> String {
         Why::ChangedTool => {
             gettext("The server has changed this tool since you allowed it. Read what it says now.")
         }
+        Why::NewTool => gettext(
+            "You haven’t allowed this tool yet as the server describes it now. Your rules count once you have.",
+        ),
         Why::NoHost => gettext("There is no host with this name."),
         Why::CommandNetwork => gettext(
             "The command needs the network and could reach any host, including those on your local network.",

@@ -113,9 +113,16 @@ pub(super) async fn set_tool_on(
 pub(super) fn ask_removal(context: &PreferencesContext, name: &str) {
     let Some(parent) = context.window.upgrade() else { return };
     let heading = words::fill(&gettext("Remove “{name}”?"), &[("name", name)]);
+    let body = if context.servers.servers.config().knows_others(name) {
+        gettext("This also removes its secrets from your keyring.")
+    } else {
+        gettext(
+            "Its secrets stay in your keyring, because another server has an error and may need them.",
+        )
+    };
     let dialog = adw::MessageDialog::builder()
         .heading(heading)
-        .body(gettext("This also removes its secrets from your keyring."))
+        .body(body)
         .transient_for(&parent)
         .modal(true)
         .default_response("cancel")

@@ -1,6 +1,7 @@
 //! Shows servers that were pasted, or that another program has, and adds those that the user chooses.
 
 mod choice;
+mod grants;
 mod pasting;
 
 use std::cell::Cell;
@@ -8,7 +9,7 @@ use std::rc::Rc;
 
 use adw::prelude::*;
 use chat_core::settings::KeyStorage;
-use chat_mcp::config::{Change, SecretText, Server};
+use chat_mcp::config::SecretText;
 use chat_mcp::import::{ForeignServers, ImportFolders, ImportSource};
 use chat_presentation::words;
 use gettextrs::gettext;
@@ -125,15 +126,14 @@ fn show(context: &PreferencesContext, title: &str, found: ForeignServers) {
         if is_adding.replace(true) {
             return;
         }
-        let secrets: Vec<_> = inputs
-            .iter()
-            .filter(|(_, row)| !row.text().is_empty())
-            .map(|(name, row)| (name.clone(), SecretText::new(row.text())))
-            .collect();
+        let typed = |row: &adw::PasswordEntryRow| {
+            (!row.text().is_empty()).then(|| SecretText::new(row.text()))
+        };
+        let inputs: Vec<_> = inputs.iter().map(|(name, row)| (name.clone(), typed(row))).collect();
         let (context, weak, choices) = (context.clone(), weak.clone(), Rc::clone(&choices));
         let is_adding = Rc::clone(&is_adding);
         glib::spawn_future_local(async move {
-            let is_done = add_all(&context, &choices, secrets).await;
+            let is_done = add_all(&context, &choices, &inputs).await;
             is_adding.set(false);
             if let Some(window) = weak.upgrade().filter(|_| is_done) {
                 window.close();
@@ -147,66 +147,30 @@ fn show(context: &PreferencesContext, title: &str, found: ForeignServers) {
 async fn add_all(
     context: &PreferencesContext,
     choices: &[Choice],
-    secrets: Vec<(String, SecretText)>,
+    inputs: &[(String, Option<SecretText>)],
 ) -> bool {
-    if !choices.iter().any(Choice::is_chosen) || !keep(context, secrets).await {
-        return false;
-    }
-    let mut is_done = true;
+    let mut is_done = choices.iter().any(Choice::is_chosen);
     for choice in choices.iter().filter(|choice| choice.is_chosen()) {
-        let config = context.servers.servers.config();
-        match choice.server(&config) {
-            Ok((server, secrets)) => {
-                is_done &= add_one(context, choice, server, secrets).await;
-            }
+        let new = match choice.server(inputs) {
+            Ok(new) => new,
             Err(problem) => {
                 choice.say(&words::mcp_problem_sentence(&problem));
+                is_done = false;
+                continue;
+            }
+        };
+        match context.servers.add(new).await {
+            Ok(stored) => {
+                choice.done();
+                if let Some(storage @ KeyStorage::ThisRun(_)) = stored {
+                    context.tell(&words::key_storage(storage));
+                }
+            }
+            Err(error) => {
+                choice.say(&words::mcp_add_error(&error));
                 is_done = false;
             }
         }
     }
     is_done
-}
-
-async fn add_one(
-    context: &PreferencesContext,
-    choice: &Choice,
-    server: Server,
-    secrets: Vec<(String, SecretText)>,
-) -> bool {
-    let name = server.name.clone();
-    if context.servers.servers.config().server(&name).is_some() {
-        let taken = chat_mcp::config::WriteError::NameTaken { name };
-        choice.say(&words::mcp_write_error(&taken));
-        return false;
-    }
-    if !keep(context, secrets).await {
-        return false;
-    }
-    match context.servers.change(Change::Add(server)).await {
-        Ok(()) => {
-            choice.done();
-            true
-        }
-        Err(error) => {
-            choice.say(&words::mcp_write_error(&error));
-            false
-        }
-    }
-}
-
-/// Puts secrets into the keyring. Whether all went well.
-async fn keep(context: &PreferencesContext, secrets: Vec<(String, SecretText)>) -> bool {
-    match acts::keep(context, secrets).await {
-        Ok(kept) => {
-            if let Some(storage @ KeyStorage::ThisRun(_)) = kept {
-                context.tell(&words::key_storage(storage));
-            }
-            true
-        }
-        Err(sentence) => {
-            context.tell(&sentence);
-            false
-        }
-    }
 }

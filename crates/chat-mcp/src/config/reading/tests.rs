@@ -325,12 +325,3 @@ proptest! {
         prop_assert!(user(&text).server("good").is_some());
     }
 }
-
-#[test]
-fn a_secret_of_two_servers_stays() {
-    let a = "{\"command\": \"x\", \"args\": [\"${keyring:both}\", \"${keyring:a/T}\"]}";
-    let b = "{\"command\": \"x\", \"args\": [\"${keyring:both}\"]}";
-    let config = user(&format!("{{\"mcpServers\": {{\"a\": {a}, \"b\": {b}}}}}"));
-    assert_eq!(config.own_secrets("a"), BTreeSet::from(["a/T".to_owned()]));
-    assert_eq!(config.own_secrets("c"), BTreeSet::new());
-}

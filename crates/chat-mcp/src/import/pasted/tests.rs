@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 
 use super::*;
-use crate::config::Transport;
+use crate::config::{ServerOptions, Transport};
+use crate::import::RequestedGrants;
 
 fn read(text: &str) -> ForeignServers {
     read_pasted(text, Path::new("/home/ada"))
@@ -63,7 +64,27 @@ fn inputs_and_references_are_kept_in_all_dialects() {
     assert_eq!(inputs, [("key", Some("The key")), ("unknown", None)]);
     let Transport::Http(server) = &found.servers[0].config.transport else { panic!() };
     assert_eq!(server.headers["B"].source(), "${keyring:other}");
+    assert_eq!(found.servers[0].references.iter().collect::<Vec<_>>(), ["other"]);
     assert_eq!(server.url.source(), "https://example.org/${NAME:-x}");
+}
+
+#[test]
+fn what_a_text_wants_to_be_allowed_is_only_a_wish() {
+    let found = read(
+        r#"{"x": {"command": "x", "natter": {"sandbox": false, "network": true, "folders": ["~/a"],
+                                             "readFolders": ["/b"], "disabledTools": ["c"]}}}"#,
+    );
+    let server = &found.servers[0];
+    let expected =
+        ServerOptions { disabled_tools: vec!["c".to_owned()], ..ServerOptions::default() };
+    assert_eq!(server.config.options, expected);
+    let grants = RequestedGrants {
+        no_sandbox: true,
+        network: true,
+        folders: vec!["~/a".to_owned()],
+        read_folders: vec!["/b".to_owned()],
+    };
+    assert_eq!(server.grants, grants);
 }
 
 #[test]

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use super::*;
 use crate::config::{ServerConfig, StdioServer, Transport};
-use crate::import::{RequestedInput, SecretPlace};
+use crate::import::{RequestedGrants, RequestedInput, SecretPlace};
 
 /// The folders of a user who has this file of a program.
 fn user(source: ImportSource, file: &str) -> (tempfile::TempDir, ImportFolders) {
@@ -129,7 +129,7 @@ fn what_vs_code_asks_for_becomes_a_secret_and_what_only_it_knows_is_left() {
     assert_eq!(found.inputs, expected);
     let Transport::Http(search) = &found.servers[0].config.transport else { panic!() };
     assert_eq!(search.headers["Authorization"].source(), "Bearer ${keyring:search-key}");
-    assert_eq!(found.servers[0].secrets, []);
+    assert_eq!((found.servers[0].secrets.len(), found.servers[0].references.len()), (0, 0));
     let command = program(&found.servers[1].config).command.as_plain().unwrap();
     assert!(Path::new(command).is_absolute() && command.ends_with("/bin/files"), "{command}");
 }
@@ -171,7 +171,8 @@ fn ollmchat_keeps_a_list() {
     );
     assert_eq!(names(&found), [Some("browser"), Some("notes"), None]);
     let [browser, notes, _] = &*found.servers else { panic!() };
-    assert!(browser.config.options.network && !browser.config.disabled);
+    assert!(browser.grants.network && !browser.config.options.network && !browser.config.disabled);
+    assert_eq!(notes.grants, RequestedGrants::default());
     assert_eq!(program(&browser.config).args.len(), 2);
     assert!(matches!(notes.config.transport, Transport::Http(_)) && notes.config.disabled);
     let found = problems(&found);

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 
 use super::*;
+use crate::ToolApproval;
 use crate::command::Word;
 
 const RULES: &[&str] = &[
@@ -158,13 +159,17 @@ fn request() -> impl Strategy<Value = Request> {
             prop::sample::select(vec!["notes", "issues"]),
             prop::sample::select(vec!["read", "write"]),
             any::<bool>(),
-            any::<bool>()
+            prop::sample::select(vec![
+                ToolApproval::Approved,
+                ToolApproval::New,
+                ToolApproval::Changed
+            ])
         )
-            .prop_map(|(server, tool, read_only, changed)| Request::Mcp {
+            .prop_map(|(server, tool, read_only, approval)| Request::Mcp {
                 server: server.to_owned(),
                 tool: tool.to_owned(),
                 read_only,
-                changed
+                approval
             }),
     ]
 }
@@ -326,6 +331,13 @@ proptest! {
                 with.push(Entry::allow(rule.to_string().parse().unwrap(), Scope::Project));
                 prop_assert!(!rules.contains(with.last().unwrap()), "it would be stored twice");
             }
+            // The answer is remembered with the tool.
+            let request = match request {
+                Request::Mcp { server, tool, read_only, approval: ToolApproval::New } => {
+                    Request::Mcp { server, tool, read_only, approval: ToolApproval::Approved }
+                }
+                other => other,
+            };
             prop_assert_eq!(decide(&with, mode, &request), Decision::Pass);
         }
     }

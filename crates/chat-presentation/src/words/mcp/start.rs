@@ -76,6 +76,10 @@ pub fn mcp_start_fault(fault: &StartFault) -> String {
         StartFault::Folder(path) => {
             of_path(&gettext("The folder “{path}” can’t be used. Check that it exists."), path)
         }
+        StartFault::LeadsOut(path) => of_path(
+            &gettext("A link at “{path}” leads out of the project, so the server isn’t started."),
+            path,
+        ),
         StartFault::TooWide(path) => of_path(
             &gettext("“{path}” would show the server too much. Choose a folder inside it."),
             path,
@@ -160,6 +164,7 @@ mod tests {
             StartFault::NoProgram("npx".to_owned()),
             StartFault::HiddenProgram(path()),
             StartFault::Folder(path()),
+            StartFault::LeadsOut(path()),
             StartFault::TooWide(path()),
             StartFault::NotStarted("Out of memory.".to_owned()),
             StartFault::Ended,

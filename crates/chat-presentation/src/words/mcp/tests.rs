@@ -151,13 +151,14 @@ fn the_question_whether_to_trust_says_everything_but_values() {
             "Starts in /work/app",
             "Runs in the sandbox, with network access",
             "Can change files in /home/ada/notes, /work/app/data",
-            "Can read files in /srv",
+            "Can read files in /work/app, /srv",
             "Sets variables: A, B",
             "Gets variables of your environment: HOME",
         ]
     );
     let inside = start_lines(r#"{"command": "x"}"#);
     assert_eq!(inside[2], "Runs in the sandbox, without network access");
+    assert_eq!(inside[3..], ["Can read files in /work/app"]);
     let outside =
         start_lines(r#"{"command": "x", "natter": {"sandbox": false, "folders": ["a"]}}"#);
     assert_eq!(outside[2..], ["Runs outside the sandbox, and can do whatever you can do"]);
@@ -171,4 +172,40 @@ fn the_question_whether_to_trust_says_everything_but_values() {
             "Gets secrets from your keyring: k"
         ]
     );
+}
+
+#[test]
+fn what_is_added_says_what_it_gets_and_sends() {
+    let summary = |server: &str| {
+        let file = format!("{{\"mcpServers\": {{\"notes\": {server}}}}}");
+        let config = McpConfig::parse(file.as_bytes(), Origin::User);
+        let base = PathBase { home: "/home/ada".into(), project: None };
+        config.servers[0].start_summary(&base)
+    };
+    let known = BTreeSet::from(["github/token\u{202e}".to_owned()]);
+    let address = summary(
+        r#"{"url": "https://x.example", "headers": {"A": "${keyring:input}", "B": "${HOME}"}}"#,
+    );
+    assert_eq!(
+        mcp_adding_lines(&address, &known),
+        [
+            "Sends headers: A, B",
+            "Gets variables of your environment: HOME",
+            "Gets secrets from your keyring: github/token⟨U+202E⟩"
+        ]
+    );
+    let program = summary(r#"{"command": "x", "cwd": "~/x", "env": {"C": "d"}}"#);
+    let lines = mcp_adding_lines(&program, &BTreeSet::new());
+    assert_eq!(lines, ["Starts in /home/ada/x", "Sets variables: C"]);
+}
+
+#[test]
+fn a_server_that_is_not_added_says_why() {
+    let taken = WriteError::NameTaken { name: "notes".to_owned() };
+    assert_eq!(
+        mcp_add_error(&AddError::from(taken)),
+        mcp_write_error(&WriteError::NameTaken { name: "notes".to_owned() })
+    );
+    let keyring = chat_core::error::Error::new(chat_core::error::Kind::KeyUnavailable);
+    assert_eq!(mcp_add_error(&AddError::from(keyring.clone())), sentence(&keyring));
 }

@@ -1,5 +1,7 @@
 //! The words of permission questions.
 
+use std::collections::BTreeSet;
+
 use super::*;
 
 #[test]
@@ -33,6 +35,7 @@ fn every_reason_is_a_whole_sentence() {
         Why::PrivateAddress,
         Why::NoHost,
         Why::ChangedTool,
+        Why::NewTool,
         Why::CommandNetwork,
         Why::Background,
         Why::Mode,
@@ -45,6 +48,22 @@ fn every_reason_is_a_whole_sentence() {
         lines.push('\n');
     }
     insta::assert_snapshot!(lines);
+}
+
+#[test]
+fn every_change_of_a_tool_is_said_and_shown() {
+    let diff = || "-a\n+b\n".to_owned();
+    let changes = [
+        ServerToolChange::Title { before: "A\nd".to_owned(), now: "Send".to_owned() },
+        ServerToolChange::Description { diff: diff() },
+        ServerToolChange::Inputs { diff: diff() },
+        ServerToolChange::ReadOnly { now: true },
+        ServerToolChange::ReadOnly { now: false },
+    ];
+    let words: BTreeSet<String> = changes.iter().map(|it| server_tool_change(it).0).collect();
+    assert_eq!(words.len(), changes.len());
+    assert!(words.contains("It was called “A⏎d”, and is called “Send” now."), "{words:?}");
+    assert_eq!(changes.iter().filter_map(|it| server_tool_change(it).1).count(), 2);
 }
 
 #[test]

@@ -1,12 +1,14 @@
 //! Shows one server that can be added: its name, what it starts, what it may do.
 
 use adw::prelude::*;
-use chat_mcp::config::{McpConfig, ProblemKind, SecretText, Server, Transport};
-use chat_mcp::import::{ForeignServer, free_secret_name, move_secret};
+use chat_mcp::config::{ProblemKind, SecretText, Server, Transport};
+use chat_mcp::import::ForeignServer;
+use chat_mcp::servers::NewServer;
 use chat_presentation::words;
 use gettextrs::gettext;
 
 use super::super::super::rows::plain_row;
+use super::grants::Grants;
 use crate::accessible;
 
 /// The group of one server.
@@ -16,6 +18,7 @@ pub(super) struct Choice {
     chosen: gtk::Switch,
     name: adw::EntryRow,
     network: gtk::Switch,
+    grants: Grants,
     problem: gtk::Label,
 }
 
@@ -37,8 +40,8 @@ impl Choice {
             ),
         );
         row.set_visible(matches!(found.config.transport, Transport::Stdio(_)));
-        network.set_active(found.config.options.network);
         group.add(&row);
+        let grants = Grants::new(&found, &group);
         if !found.secrets.is_empty() {
             let places: Vec<_> = found.secrets.iter().map(|it| words::one_line(&it.name)).collect();
             group.add(&plain_row(&gettext("Secrets Move to Your Keyring"), &places.join(", ")));
@@ -51,7 +54,7 @@ impl Choice {
             .css_classes(["error"])
             .build();
         group.add(&problem);
-        Self { group, found, chosen, name: entry, network, problem }
+        Self { group, found, chosen, name: entry, network, grants, problem }
     }
 
     pub(super) fn is_chosen(&self) -> bool {
@@ -69,30 +72,26 @@ impl Choice {
         self.group.set_visible(false);
     }
 
-    /// The server as it is to be, with the secrets that go into the keyring first.
+    /// The server as it is to be, with those inputs that it uses.
     pub(super) fn server(
         &self,
-        known: &McpConfig,
-    ) -> Result<(Server, Vec<(String, SecretText)>), ProblemKind> {
+        inputs: &[(String, Option<SecretText>)],
+    ) -> Result<NewServer, ProblemKind> {
         let name = self.name.text().trim().to_owned();
         let mut config = self.found.config.clone();
         if matches!(config.transport, Transport::Stdio(_)) {
             config.options.network = self.network.is_active();
+            self.grants.apply(&mut config.options);
         }
-        let mut server = Server { name, config };
+        let server = Server { name, config };
         server.check()?;
-        let mut secrets = Vec::new();
-        for secret in &self.found.secrets {
-            let free = free_secret_name(known, secret);
-            if let Some(text) = move_secret(&mut server.config, &secret.place, &free) {
-                secrets.push((free, text));
-            }
-        }
-        Ok((server, secrets))
+        let is_used = |name: &str| server.config.secrets().any(|secret| secret == name);
+        let inputs = inputs.iter().filter(|(name, _)| is_used(name)).cloned().collect();
+        Ok(NewServer { server, secrets: self.found.secrets.clone(), inputs })
     }
 }
 
-fn switch(title: &str, subtitle: &str) -> (adw::ActionRow, gtk::Switch) {
+pub(super) fn switch(title: &str, subtitle: &str) -> (adw::ActionRow, gtk::Switch) {
     let switch = gtk::Switch::builder().valign(gtk::Align::Center).build();
     accessible::set_label(&switch, title);
     let row = plain_row(title, subtitle);
@@ -103,30 +102,49 @@ fn switch(title: &str, subtitle: &str) -> (adw::ActionRow, gtk::Switch) {
 
 #[cfg(test)]
 mod tests {
-    use chat_core::definitions::Origin;
     use chat_mcp::import::read_pasted;
 
     use super::*;
 
-    const PASTED: &str =
-        "\"notes\": {\"command\": \"npx\", \"env\": {\"NOTES_TOKEN\": \"sk-123456789012345\"}}";
+    fn choice(pasted: &str) -> Choice {
+        crate::init();
+        Choice::new(read_pasted(pasted, "/home/ada".as_ref()).servers.remove(0))
+    }
 
     #[gtk::test]
-    fn a_secret_goes_into_the_keyring_under_a_name_that_is_free() {
-        crate::init();
-        let found = read_pasted(PASTED, "/home/ada".as_ref()).servers.remove(0);
-        let choice = Choice::new(found);
-        let (server, secrets) = choice.server(&McpConfig::default()).unwrap();
-        assert_eq!(server.name, "notes");
-        assert_eq!(
-            (&*secrets[0].0, secrets[0].1.expose()),
-            ("notes/NOTES_TOKEN", "sk-123456789012345")
+    fn a_server_is_added_with_what_it_uses() {
+        let choice = choice(
+            r#""notes": {"command": "npx", "env": {"NOTES_TOKEN": "sk-123456789012345", "A": "${input:a}"}}"#,
         );
-        let known = "{\"mcpServers\": {\"b\": {\"command\": \"${keyring:notes/NOTES_TOKEN}\"}}}";
-        let known = McpConfig::parse(known.as_bytes(), Origin::User);
-        let (_, secrets) = choice.server(&known).unwrap();
-        assert_eq!(secrets[0].0, "notes/NOTES_TOKEN-2");
+        let inputs = ["a", "b"].map(|name| (name.to_owned(), Some(SecretText::new("typed"))));
+        let new = choice.server(&inputs).unwrap();
+        assert_eq!((&*new.server.name, &*new.secrets[0].name), ("notes", "notes/NOTES_TOKEN"));
+        assert_eq!(new.inputs, inputs[..1]);
         choice.name.set_text("a b");
-        assert_eq!(choice.server(&known).err(), Some(ProblemKind::InvalidName));
+        assert_eq!(choice.server(&inputs).err(), Some(ProblemKind::InvalidName));
+    }
+
+    #[gtk::test]
+    fn what_a_text_wants_to_be_allowed_is_off_until_it_is_chosen() {
+        let wishes =
+            r#""sandbox": false, "network": true, "folders": ["~/a"], "readFolders": ["/b"]"#;
+        let choice = choice(&format!("\"x\": {{\"command\": \"x\", \"natter\": {{{wishes}}}}}"));
+        let options = || choice.server(&[]).unwrap().server.config.options;
+        assert_eq!(options(), chat_mcp::config::ServerOptions::default());
+        for switch in choice.grants.switches().chain([&choice.network]) {
+            switch.set_active(true);
+        }
+        let chosen = options();
+        assert!(!chosen.sandbox && chosen.network);
+        assert_eq!(
+            (&*chosen.folders, &*chosen.read_folders),
+            (&["~/a".to_owned()][..], &["/b".to_owned()][..])
+        );
+    }
+
+    #[gtk::test]
+    fn a_text_that_wants_nothing_offers_nothing() {
+        let choice = choice(r#"{"command": "x"}"#);
+        assert_eq!(choice.grants.switches().count(), 0);
     }
 }

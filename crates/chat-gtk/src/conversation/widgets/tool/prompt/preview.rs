@@ -1,7 +1,9 @@
 //! Draws the whole of what a tool would do, so that a person sees it before they allow it.
 
 use chat_core::message::{PermissionRequest, Preview};
-use chat_presentation::words::{bytes, changed, changed_tool, command_text, runs_command, visible};
+use chat_presentation::words::{
+    bytes, changed, command_text, runs_command, server_tool_change, visible,
+};
 use gettextrs::gettext;
 
 use crate::accessible;
@@ -33,13 +35,14 @@ pub fn text(asked: &PermissionRequest) -> StyledText {
             out.push("\n→ ", TextStyle::Dim);
             out.push(&visible(&to.display().to_string()), TextStyle::Plain);
         }
-        Preview::ServerTool { arguments, changed_to, .. } => {
+        Preview::ServerTool { arguments, changes, .. } => {
             out.push(&visible(&asked.target), TextStyle::Dim);
             out.push("\n", TextStyle::Dim);
             out.push(&visible(arguments), TextStyle::Plain);
-            if let Some(text) = changed_to {
-                out.push(&format!("\n\n{}\n", changed_tool()), TextStyle::Dim);
-                out.push(&visible(text), TextStyle::Plain);
+            for (words, diff) in changes.iter().map(server_tool_change) {
+                out.push(&format!("\n\n{words}\n"), TextStyle::Dim);
+                diff.into_iter().for_each(|diff| out.append(&diff::styled(diff)));
+                out.trim();
             }
         }
         Preview::Address { url } => out.push(&visible(url), TextStyle::Plain),
@@ -101,6 +104,7 @@ pub fn widget(asked: &PermissionRequest, style_tags: &StyleTags) -> gtk::Box {
 mod tests {
     use std::path::PathBuf;
 
+    use chat_core::message::ServerToolChange;
     use chat_core::permission::{Action, Why};
 
     use super::*;
@@ -141,5 +145,14 @@ mod tests {
         let address = Preview::Address { url: "https://example.org/?q=1".to_owned() };
         assert_eq!(text(&asked(address)).text(), "https://example.org/?q=1");
         assert_eq!(text(&asked(Preview::Target)).text(), "src/main.rs");
+        let diff = "@@ -1 +1 @@\n-Adds.\n+Adds\u{202e}.\n".to_owned();
+        let changes =
+            vec![ServerToolChange::ReadOnly { now: false }, ServerToolChange::Description { diff }];
+        let (title, arguments) = ("Add".to_owned(), "{}".to_owned());
+        assert_eq!(
+            text(&asked(Preview::ServerTool { title, arguments, changes })).text(),
+            "src/main.rs\n{}\n\nThe server no longer says that the tool only reads.\n\n\
+             The server changed what it says about the tool:\n@@ -1 +1 @@\n-Adds.\n+Adds⟨U+202E⟩."
+        );
     }
 }

@@ -59,10 +59,10 @@ impl Launcher {
                 let (program, Pipes { stdin, stdout, .. }) = self.start(server, resolved).await?;
                 let lines = Lines::new(stdout, stdin, ending.clone());
                 let linked = Link::connect(lines, ending, news, discovery).await;
-                // Why a connection broke says less than that the program ended.
-                let link = linked.map_err(|fault| match (program.ended(), fault) {
-                    (Some(_), Fault::Closed(None)) => StartFault::Ended,
-                    (_, fault) => StartFault::Client(fault),
+                // A program that closes its output is about to end.
+                let link = linked.map_err(|fault| match fault {
+                    Fault::Closed(None) => StartFault::Ended,
+                    fault => StartFault::Client(fault),
                 })?;
                 Ok(Launched { link, program: Some(program) })
             }

@@ -16,6 +16,7 @@ use crate::outgoing::{self, Outgoing};
 use crate::output::{self, Done};
 use crate::request;
 use crate::say;
+use crate::servers;
 use crate::signals::Signals;
 use crate::terminal;
 use crate::turn::{Beginning, Turns, report_agents};
@@ -44,6 +45,7 @@ pub async fn answer(
         awaits_agents: true,
         follower: None,
         typed: String::new(),
+        servers: servers::Reported::default(),
     };
     let beginning = tokio::select! {
         beginning = beginning => beginning,

@@ -24,6 +24,7 @@ use crate::outgoing::{self, Outgoing};
 use crate::output::{self, Sink};
 use crate::request;
 use crate::say;
+use crate::servers;
 use crate::signals::Signals;
 use crate::terminal;
 use crate::turn::{Beginning, Turns, names_at_work};
@@ -60,6 +61,7 @@ pub async fn run(args: Request, program: &Program) -> Result<Outcome> {
         awaits_agents: false,
         follower: None,
         typed: String::new(),
+        servers: servers::Reported::default(),
     };
     Box::pin(conversation.talk(lines, turns)).await
 }

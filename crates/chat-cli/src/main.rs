@@ -24,6 +24,7 @@ mod prompt;
 mod request;
 mod rules;
 mod say;
+mod servers;
 mod sessions;
 mod show;
 mod signals;

@@ -5,7 +5,6 @@ mod project;
 
 use std::fmt::Write as _;
 
-use chat_mcp::client::Fault;
 use chat_mcp::config::{Change, WriteError};
 use chat_mcp::connection::StartFault;
 use chat_mcp::servers::{ServerKey, ServerStatus, ToolStatus};
@@ -17,6 +16,7 @@ use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
 use crate::output::line_of;
 use crate::say;
+use crate::servers;
 use crate::signals::Signals;
 use crate::terminal;
 
@@ -111,13 +111,7 @@ async fn started(name: &str, program: &Program) -> Result<ServerStatus> {
     };
     match result {
         Some(Ok(())) => program.servers.status(&key).ok_or_else(|| missing(name)),
-        Some(Err(fault)) => {
-            let mut words = words::mcp_start_fault(&fault);
-            if matches!(fault, StartFault::Client(Fault::Unauthorized(_))) {
-                words = format!("{words} {}", say::sign_in_first(name));
-            }
-            Err(CliError::Said(words))
-        }
+        Some(Err(fault)) => Err(CliError::Said(servers::why(name, &fault))),
         None if program.servers.config().server(name).is_some() => {
             Err(CliError::Said(say::server_is_off(name)))
         }

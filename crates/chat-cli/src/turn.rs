@@ -24,6 +24,7 @@ use crate::engine::Program;
 use crate::error::{CliError, Result};
 use crate::output::{Done, Sink};
 use crate::say;
+use crate::servers;
 use crate::signals::Signals;
 use crate::terminal;
 
@@ -59,6 +60,8 @@ pub struct Turns<'a> {
     pub follower: Option<Follower>,
     /// What was typed, but before anything was asked: it is no answer.
     pub typed: String,
+    /// What was said of servers of tools.
+    pub servers: servers::Reported,
 }
 
 /// Until when a chat is followed.
@@ -134,6 +137,7 @@ impl Turns<'_> {
             self.program.diagnostics.reply(&name, Moment::FirstByte);
             self.program.diagnostics.reply(&name, Moment::LastByte);
         }
+        let project = snapshot.session.project.clone();
         let approvals = Approvals::new(self.program, &snapshot.session);
         let followed = self.follow(approvals, &mut follower, sink, &name, Until::Finished);
         let done = Box::pin(followed).await;
@@ -144,6 +148,7 @@ impl Turns<'_> {
             self.follower = Some(follower);
         }
         let done = done?.ok_or(CliError::Stopped)?;
+        self.servers.report_new(project.as_deref(), self.program).await;
         Ok((is_sent.then_some(sent.fid), done))
     }
 

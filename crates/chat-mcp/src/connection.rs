@@ -52,12 +52,14 @@ impl Connection {
         self.snapshots.borrow().clone()
     }
 
-    /// Waits for the server, and starts it if it does not run. If it just died, waits for it to be back.
+    /// Waits for the server, and starts it if it does not run. If it just died, waits for it to be back. A start that
+    /// fails is not waited for again, though it may be tried again.
     ///
     /// # Errors
     /// Why it does not run.
     pub async fn ready(&self, limit: Duration) -> Result<Client, StartFault> {
         let mut snapshots = self.snapshots.clone();
+        let failed_before = snapshots.borrow().failed_starts;
         let (asked, heard) = oneshot::channel();
         self.send(Command::Use(asked));
         let waiting = async {
@@ -65,7 +67,9 @@ impl Connection {
             let _ = heard.await;
             let settled = |found: &Snapshot| match &found.state {
                 State::Running => found.client.is_some(),
-                State::Failed { is_retried, .. } => !is_retried,
+                State::Failed { is_retried, .. } => {
+                    !is_retried || found.failed_starts > failed_before
+                }
                 State::Stopped => true,
                 State::Starting => false,
             };

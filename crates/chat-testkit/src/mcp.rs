@@ -65,9 +65,17 @@ impl OtherServers {
     /// A small server with the official SDK for Python, which speaks both revisions. With the arguments `http` and a
     /// port it serves HTTP at the path `/mcp`.
     pub fn tiny(&self, arguments: &[&str]) -> ServerCommand {
-        let script =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../chat-mcp/tests/servers/tiny.py");
-        command(&self.python, Some(&script), arguments)
+        command(&self.python, Some(&scripts().join("tiny.py")), arguments)
+    }
+
+    /// The folders that they need: a sandbox must show these.
+    pub fn folders(&self) -> Vec<PathBuf> {
+        // It has packages, and may be a link to a Python elsewhere. One of the system is shown anyway.
+        let linked = self.python.canonicalize().expect("it is there");
+        let pythons = [&self.python, &linked].map(|it| it.ancestors().nth(2));
+        let pythons = pythons.into_iter().flatten().filter(|it| !it.starts_with("/usr"));
+        let others = [self.modules.clone(), scripts()];
+        pythons.map(Path::to_owned).chain(others).collect()
     }
 
     /// The conformance checks. `client --command COMMAND …` judges a client.
@@ -79,6 +87,12 @@ impl OtherServers {
         let script = self.modules.join("@modelcontextprotocol").join(name).join("dist/index.js");
         command(&self.node, Some(&script), arguments)
     }
+}
+
+/// The folder of the servers that are written in this project.
+fn scripts() -> PathBuf {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../chat-mcp/tests/servers");
+    folder.canonicalize().expect("it is there")
 }
 
 fn command(program: &Path, script: Option<&Path>, arguments: &[&str]) -> ServerCommand {

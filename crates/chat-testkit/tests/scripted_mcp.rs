@@ -155,6 +155,19 @@ fn a_changing_server_says_so_after_its_first_call() {
 }
 
 #[test]
+fn a_server_that_was_updated_describes_a_tool_otherwise() {
+    let update = tempfile::NamedTempFile::new().unwrap();
+    let path = update.path().to_str().unwrap().to_owned();
+    let description = || {
+        let mut server = Running::start(&["--changed-if", &path]);
+        server.ask("tools/list", &json!({}))["result"]["tools"][0]["description"].take()
+    };
+    let updated = description();
+    drop(update);
+    assert_ne!(description(), updated);
+}
+
+#[test]
 fn bad_servers_are_bad() {
     let status = |arguments| {
         let mut server = Running::start(arguments);
@@ -170,6 +183,9 @@ fn bad_servers_are_bad() {
     assert!(line.len() > 100 << 20);
     let mut wrong = Running::start(&["wrong-ids"]);
     assert_eq!(wrong.ask("tools/list", &json!({}))["id"], "nobody's");
+    let mut mute = Running::start(&["mute"]);
+    mute.send(&json!({ "id": 2, "method": "tools/call", "params": { "name": "fail" } }));
+    assert_eq!(mute.ask("tools/list", &json!({}))["id"], 1, "the call is not answered");
     for mode in ["flood", "pings", "asks"] {
         let mut server = Running::start(&[mode]);
         server.ask("tools/list", &json!({}));

@@ -37,6 +37,12 @@ pub fn secrets_stay() -> String {
     )
 }
 
+/// Says that a reply has to do without a server's tools, and why.
+pub fn server_unavailable(name: &str, why: &str) -> String {
+    let text = gettext("The tools of “{name}” aren’t available. {problem}");
+    fill(&text, &[("name", name), ("problem", why)])
+}
+
 pub fn server_works(tools: &str) -> String {
     fill(&gettext("It works: {tools}."), &[("tools", tools)])
 }
@@ -68,6 +74,13 @@ pub fn servers_trusted() -> String {
 
 pub fn servers_untrusted() -> String {
     gettext("The project’s servers aren’t trusted.")
+}
+
+/// Says that a project’s servers are not in use.
+pub fn servers_not_trusted_yet() -> String {
+    gettext(
+        "This project’s servers of tools aren’t used until you trust them. To decide, use: natter-cli mcp trust DIR",
+    )
 }
 
 pub fn already_trusted() -> String {

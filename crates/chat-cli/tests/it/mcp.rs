@@ -1,113 +1,88 @@
-//! Tests managing servers of tools, with the scripted one.
+//! Tests servers of tools: that they are managed, called by models, and kept from doing harm.
+
+mod bad;
+mod changed;
+mod kills;
+mod managing;
+mod others;
 
 use std::fs;
 
-use chat_testkit::mcp::scripted;
-use chat_testkit::server::Server;
+use chat_testkit::server::{Script, Server};
+use serde_json::{Value, json};
 
-use crate::home::{Home, connection};
+use crate::home::{Home, Run};
 
-fn add(home: &Home, options: &[&str]) {
-    let command = scripted(&["good"]);
-    let words = ["mcp", "add", "notes", "--no-sandbox"].into_iter().chain(options.iter().copied());
-    let words = words.chain(["--"]).chain(command.iter().map(String::as_str));
-    home.run(words.collect::<Vec<_>>()).ok();
+/// A home that knows this model server, and has these servers of tools.
+fn home_with(model: &Server, servers: &Value) -> Home {
+    let home = Home::new(model);
+    set_servers(&home, servers);
+    home
 }
 
-#[test]
-fn servers_are_added_tested_listed_and_removed() {
-    let home = Home::with("");
-    assert!(home.run(["mcp"]).ok().stderr.contains("natter-cli mcp add NAME -- COMMAND"));
-    add(&home, &[]);
-    let tested = home.run(["mcp", "test", "notes"]).ok();
-    assert!(tested.stderr.contains("It works: 10 tools."), "{tested:?}");
-    let listed = home.run(["mcp", "list", "--json"]).ok().events();
-    assert_eq!((&listed[0]["name"], &listed[0]["tools"]), (&"notes".into(), &10.into()));
-    let tools = home.run(["mcp", "tools", "notes", "--json"]).ok().events();
-    let echo = tools.iter().find(|tool| tool["name"] == "echo").expect("a tool");
-    assert_eq!(echo["model_name"], "notes__echo");
-    home.run(["mcp", "remove", "notes"]).ok();
-    assert!(home.run(["mcp", "--json"]).ok().stdout.is_empty());
-    let gone = home.run(["mcp", "test", "notes"]);
-    assert_eq!(gone.code, Some(1));
-    assert!(gone.stderr.contains("There’s no server “notes”."), "{gone:?}");
+/// Replaces the servers of tools.
+fn set_servers(home: &Home, servers: &Value) {
+    let file = json!({ "mcpServers": servers }).to_string();
+    fs::write(home.path("config/natter/mcp.json"), file).expect("a file");
 }
 
-#[test]
-fn a_name_is_taken_once_and_a_key_is_not_written_out() {
-    let home = Home::with("");
-    add(&home, &["--env", "NOTES_TOKEN=sk-123456789012345"]);
-    let file = fs::read_to_string(home.path("config/natter/mcp.json")).expect("a file");
-    assert!(!file.contains("sk-123456789012345"), "{file}");
-    assert!(file.contains("${keyring:notes/NOTES_TOKEN}"), "{file}");
-    let again = home.run(["mcp", "add", "notes", "--url", "https://example.org/mcp"]);
-    assert_eq!(again.code, Some(1));
-    assert!(again.stderr.contains("A server named “notes” already exists."), "{again:?}");
-    let bad = home.run(["mcp", "add", "other", "--url", "example.org"]);
-    assert_eq!(bad.code, Some(2), "{bad:?}");
+/// The entry of a program. `natter` is what only Natter knows.
+fn program(command: &[String], natter: &Value) -> Value {
+    json!({ "command": command[0], "args": command[1..], "natter": natter })
 }
 
-#[test]
-fn tools_that_take_more_than_their_share_of_the_context_are_looked_for() {
-    let server = Server::start();
-    let home = Home::new(&server);
-    add(&home, &[]);
-    home.run(["mcp", "test", "notes"]).ok();
-    let offered = |percent: u32| {
-        let tools = format!("[tools]\nserver_tools_percent = {percent}\n");
-        home.settings(&(connection(&server.url()) + &tools));
-        home.run(["ask", "hello"]).ok();
-        let chats = server.chats();
-        let tools = chats.last().and_then(|chat| chat.body["tools"].as_array().cloned());
-        let names = tools.into_iter().flatten().map(|it| it["function"]["name"].clone());
-        names.filter_map(|name| name.as_str().map(str::to_owned)).collect::<Vec<_>>()
+/// The entry of the scripted server, outside of the sandbox.
+fn scripted(arguments: &[&str]) -> Value {
+    program(&chat_testkit::mcp::scripted(arguments), &json!({ "sandbox": false }))
+}
+
+/// What came of one call.
+#[derive(Debug)]
+struct Called {
+    /// The event, as programs get it.
+    event: Value,
+    /// What the model is told.
+    told: String,
+}
+
+impl Called {
+    fn failed(&self) -> bool {
+        self.event["failed"] == true
+    }
+}
+
+/// What came of the calls of one reply.
+struct Round {
+    run: Run,
+    events: Vec<Value>,
+    calls: Vec<Called>,
+    /// The request in which the model is told.
+    request: String,
+}
+
+/// Has the model make these calls in one reply, in which what the rules name is allowed.
+fn call(home: &Home, model: &Server, rules: &[&str], calls: &[(&str, Value)]) -> Round {
+    let mut reply = Script::new();
+    for (at, (tool, arguments)) in calls.iter().enumerate() {
+        reply = reply.tool_call(&format!("c{at}"), tool, arguments.clone());
+    }
+    model.push(reply);
+    model.push(Script::new().text("That is all."));
+    let before = model.chats().len();
+    let allowed = rules.iter().flat_map(|rule| ["--allow", rule]);
+    let args = ["ask", "--json"].into_iter().chain(allowed).chain(["use them"]);
+    let run = home.run(args.collect::<Vec<_>>()).ok();
+    let events = run.events();
+    assert_eq!(events.last().expect("events")["reason"], "complete", "{run:#?}");
+    let request = model.chats()[before..].last().expect("a request").clone();
+    let told = request.texts_of("tool");
+    // Others may have been made before.
+    let told = told[told.len() - calls.len()..].iter().cloned();
+    let result = |at: usize| {
+        let is_it =
+            |event: &&Value| event["type"] == "tool_result" && event["id"] == format!("c{at}");
+        events.iter().find(is_it).unwrap_or_else(|| panic!("no result of {at}: {run:#?}")).clone()
     };
-    assert_eq!(offered(0), ["find_tools"]);
-    assert!(offered(100).contains(&"notes__echo".to_owned()));
-}
-
-#[test]
-fn servers_of_a_project_are_trusted_after_they_were_shown() {
-    let home = Home::with("");
-    let project = home.path("garden");
-    fs::create_dir_all(&project).expect("a folder");
-    let servers =
-        "{\"mcpServers\": {\"plants\": {\"command\": \"plants\", \"args\": [\"--all\"]}}}";
-    fs::write(project.join(".mcp.json"), servers).expect("a file");
-    let folder = project.to_str().expect("a path");
-    let shown = home.run(["mcp", "trust", folder]);
-    assert_eq!(shown.code, Some(1), "nobody can be asked: {shown:?}");
-    assert!(shown.stdout.contains("plants --all"), "{shown:?}");
-    home.run(["mcp", "trust", folder, "--yes"]).ok();
-    let again = home.run(["mcp", "trust", folder]).ok();
-    assert!(again.stdout.contains("plants (trusted)"), "{again:?}");
-    home.run(["mcp", "trust", folder, "--remove"]).ok();
-    assert_eq!(home.run(["mcp", "trust", folder]).code, Some(1), "it is asked again");
-}
-
-#[test]
-fn an_error_in_a_header_says_nothing_of_its_value() {
-    let home = Home::with("");
-    let header = "Authorization: Bearer sk-123456789012345${x:0}";
-    let refused = home.run(["mcp", "add", "a", "--url", "https://example.org", "--header", header]);
-    assert_eq!(refused.code, Some(2));
-    assert!(refused.stderr.contains("“${x:0}” isn’t a valid reference."), "{refused:?}");
-    assert!(!refused.stderr.contains("sk-"), "{refused:?}");
-}
-
-#[test]
-fn a_server_that_the_user_has_under_a_name_keeps_it_even_with_an_error() {
-    let home = Home::with("");
-    let own =
-        "{\"mcpServers\": {\"plants\": {\"command\": 1}, \"notes\": {\"command\": \"notes\"}}}";
-    fs::create_dir_all(home.path("config/natter")).expect("a folder");
-    fs::write(home.path("config/natter/mcp.json"), own).expect("a file");
-    let project = home.path("garden");
-    fs::create_dir_all(&project).expect("a folder");
-    let servers = "{\"mcpServers\": {\"plants\": {\"command\": \"plants\"}}}";
-    fs::write(project.join(".mcp.json"), servers).expect("a file");
-    let shown = home.run(["mcp", "trust", project.to_str().expect("a path")]).ok();
-    assert!(shown.stdout.contains("plants (not used: "), "{shown:?}");
-    let removed = home.run(["mcp", "remove", "notes"]).ok();
-    assert!(removed.stderr.contains("Its secrets stay in your keyring"), "{removed:?}");
+    let calls = told.enumerate().map(|(at, told)| Called { event: result(at), told }).collect();
+    Round { calls, request: request.body.to_string(), events, run }
 }

@@ -69,11 +69,10 @@ impl Launcher {
                 match linked.unwrap_or(Err(Fault::Stopped)) {
                     Ok(link) => Ok(Launched { link, program: Some(program) }),
                     Err(fault) => {
-                        // Why a connection broke says less than that the program ended.
-                        let has_ended = program.ended().is_some();
                         program.end(PATIENCE).await;
                         Err(match fault {
-                            Fault::Closed(None) if has_ended => StartFault::Ended,
+                            // A program that closes its output is about to end.
+                            Fault::Closed(None) => StartFault::Ended,
                             fault => StartFault::Client(fault),
                         })
                     }

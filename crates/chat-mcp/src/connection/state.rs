@@ -13,6 +13,10 @@ use crate::config::ExpandError;
 pub struct Snapshot {
     /// Whether it runs.
     pub state: State,
+    /// Why it last failed, also while it is started again; none once it runs or was stopped.
+    pub trouble: Option<StartFault>,
+    /// How often it could not be started.
+    pub failed_starts: u64,
     /// What speaks with it while it runs.
     pub client: Option<Client>,
     /// The challenge with which the user can sign in, if the server wants that: it does not run without, or a request
@@ -107,10 +111,21 @@ impl Publisher {
         Self { sender, changed }
     }
 
+    /// It could not be started.
+    pub(super) fn failed_start(&self, state: State) {
+        self.sender.send_modify(|snapshot| snapshot.failed_starts += 1);
+        self.state(state);
+    }
+
     /// It does not run.
     pub(super) fn state(&self, state: State) {
         self.sender.send_modify(|snapshot| {
             snapshot.challenge = state.challenge().map(str::to_owned);
+            match &state {
+                State::Failed { why, .. } => snapshot.trouble = Some(why.clone()),
+                State::Stopped => snapshot.trouble = None,
+                State::Starting | State::Running => {}
+            }
             snapshot.state = state;
             snapshot.client = None;
         });
@@ -127,6 +142,7 @@ impl Publisher {
     pub(super) fn running(&self, client: &Client, tools: ToolList) {
         self.sender.send_modify(|snapshot| {
             snapshot.state = State::Running;
+            snapshot.trouble = None;
             snapshot.client = Some(client.clone());
             snapshot.tools = Some(Arc::new(tools));
         });

@@ -34,8 +34,8 @@ pub(super) enum Command {
 enum Next {
     Start,
     Stay,
-    /// It does not run, after it ran so long.
-    Fail(StartFault, Duration),
+    /// It does not run, after it ran so long; none if it could not be started.
+    Fail(StartFault, Option<Duration>),
     /// There is nobody left to serve.
     End,
 }
@@ -61,12 +61,18 @@ pub(super) async fn supervise(
     loop {
         next = match next {
             Next::End => return,
-            Next::Stay => wait(&mut commands, &mut backoff).await,
+            Next::Stay => wait(&mut commands, &publish, &mut backoff).await,
             Next::Fail(why, ran) => {
-                let pause = if why.is_passing() { backoff.failed_after(ran) } else { None };
-                publish.state(State::Failed { why, is_retried: pause.is_some() });
+                let has_hope = why.is_passing();
+                let pause = has_hope.then(|| backoff.failed_after(ran.unwrap_or_default()));
+                let pause = pause.flatten();
+                let state = State::Failed { why, is_retried: pause.is_some() };
+                match ran {
+                    Some(_) => publish.state(state),
+                    None => publish.failed_start(state),
+                }
                 match pause {
-                    None => wait(&mut commands, &mut backoff).await,
+                    None => wait(&mut commands, &publish, &mut backoff).await,
                     Some(pause) => pass(pause, &mut commands, &publish, &mut backoff).await,
                 }
             }
@@ -79,11 +85,17 @@ pub(super) async fn supervise(
 }
 
 /// Waits until the server is needed.
-async fn wait(commands: &mut mpsc::UnboundedReceiver<Command>, backoff: &mut Backoff) -> Next {
+async fn wait(
+    commands: &mut mpsc::UnboundedReceiver<Command>,
+    publish: &Publisher,
+    backoff: &mut Backoff,
+) -> Next {
     loop {
         match commands.recv().await {
             Some(Command::Use(heard)) => {
                 backoff.reset();
+                // Otherwise whoever needs it would take what it was before for what came of that.
+                publish.state(State::Starting);
                 drop(heard);
                 return Next::Start;
             }
@@ -160,7 +172,7 @@ async fn run(
         tokio::select! {
             started = &mut starting => match started {
                 Ok(started) => break started,
-                Err(why) => return Next::Fail(why, Duration::ZERO),
+                Err(why) => return Next::Fail(why, None),
             },
             command = commands.recv() => match command {
                 Some(Command::Use(heard)) => drop(heard),
@@ -191,7 +203,7 @@ async fn run(
             // Its calls end at once: nobody is given it any more.
             publish.state(State::Failed { why: why.clone(), is_retried: true });
             launched.end().await;
-            Next::Fail(why, ran)
+            Next::Fail(why, Some(ran))
         }
         Stopped::Restarted => {
             publish.state(State::Starting);

@@ -1,5 +1,6 @@
 //! One server that is used: its connection, and its tools as models get them.
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
 use std::time::Duration;
 
@@ -30,6 +31,8 @@ pub(super) struct Entry {
     /// The list from which the tools were made, and the tools.
     offer: Mutex<Option<(Arc<ToolList>, Arc<Offer>)>>,
     called: Arc<dyn Called>,
+    /// Whether a request has waited for its tools.
+    was_awaited: AtomicBool,
     /// What it has for the user, as far as it was asked.
     for_user: Mutex<Arc<ServerOffer>>,
 }
@@ -63,6 +66,7 @@ impl Entry {
                 connection: Connection::new(launcher.clone(), &runtime, changed),
                 launcher,
                 called: Arc::new(Caller { name: key.name.clone(), entry: entry.clone(), approved }),
+                was_awaited: AtomicBool::new(false),
                 for_user: Mutex::new(Arc::new(ServerOffer {
                     server: key.name.clone(),
                     ..ServerOffer::default()
@@ -146,6 +150,14 @@ impl Entry {
         ));
         *known = Some((list, Arc::clone(&offer)));
         Some(offer)
+    }
+
+    pub(super) fn was_awaited(&self) -> bool {
+        self.was_awaited.load(Ordering::Relaxed)
+    }
+
+    pub(super) fn set_awaited(&self) {
+        self.was_awaited.store(true, Ordering::Relaxed);
     }
 
     /// What it has for the user, as far as it was asked.

@@ -11,7 +11,7 @@ use tokio::sync::watch;
 
 use super::Servers;
 use super::entry::Entry;
-use crate::connection::State;
+use crate::connection::{Snapshot, State};
 use crate::tools::{Offer, Share, choose};
 
 /// How long a request waits for servers whose tools are not known yet.
@@ -22,13 +22,19 @@ impl ToolSource for Servers {
     async fn prepare(&self, project: Option<&Path>) {
         self.refresh(project).await;
         let entries = self.lock().of_session(project);
-        // One that failed is not waited for: it is there again when it is.
-        let is_waited_for = |entry: &&Arc<Entry>| {
-            let state = entry.connection().snapshot().state;
-            entry.offer().is_none() && !matches!(state, State::Failed { .. })
+        // One that failed, or for which a request has waited, is not waited for: it is there when it is.
+        let is_waited_for = |entry: &&Arc<Entry>| match entry.connection().snapshot() {
+            Snapshot { state: State::Failed { .. }, .. } => false,
+            Snapshot { state: State::Starting, trouble, .. } => {
+                trouble.is_none() && !entry.was_awaited() && entry.offer().is_none()
+            }
+            Snapshot { state: State::Stopped | State::Running, .. } => entry.offer().is_none(),
         };
-        let waiting = entries.iter().filter(is_waited_for);
-        join_all(waiting.map(|entry| entry.connection().ready(PREPARE))).await;
+        let waiting = entries.iter().filter(is_waited_for).map(async |entry| {
+            drop(entry.connection().ready(PREPARE).await);
+            entry.set_awaited();
+        });
+        join_all(waiting).await;
     }
 
     fn tools(&self, session: SourceScope<'_>) -> Registry {

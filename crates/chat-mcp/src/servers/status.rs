@@ -2,7 +2,7 @@
 
 use crate::client::Client;
 use crate::config::Server;
-use crate::connection::{Snapshot, State};
+use crate::connection::{Snapshot, StartFault, State};
 
 use super::ServerKey;
 use super::entry::Entry;
@@ -16,6 +16,8 @@ pub struct ServerStatus {
     pub server: Server,
     /// Whether it runs.
     pub state: State,
+    /// Why it last failed, also while it is started again.
+    pub trouble: Option<StartFault>,
     /// Whether the user signed in to it.
     pub is_signed_in: bool,
     /// Whether it wants the user to sign in, or to allow more. It may run nevertheless.
@@ -65,6 +67,7 @@ pub(super) fn of(entry: &Entry, snapshot: &Snapshot) -> ServerStatus {
         server: entry.server(),
         state: snapshot.state.clone(),
         wants_sign_in: snapshot.challenge.is_some(),
+        trouble: snapshot.trouble.clone(),
         is_signed_in: entry.launcher().is_signed_in(),
         program: client.and_then(Client::server).map(|it| (it.name, it.version)),
         protocol: client.and_then(Client::version).map(|it| it.to_string()),

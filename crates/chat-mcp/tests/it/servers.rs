@@ -21,10 +21,11 @@ use chat_mcp::import::read_pasted;
 use chat_mcp::servers::{AddError, NewServer, ServerKey, Servers, ServersOptions};
 use chat_mcp::tools::FIND_TOOLS;
 use chat_sandbox::Preference;
+use chat_testkit::processes;
 use serde_json::{Value, json};
 use tempfile::TempDir;
 use tokio::runtime::Handle;
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use crate::server::{Behavior, Server, location, page};
 
@@ -97,7 +98,7 @@ async fn tools_are_known_in_the_next_run_without_a_start() {
 }
 
 #[tokio::test]
-async fn a_program_that_dies_is_started_again() {
+async fn a_program_is_started_anew_when_the_user_wants_that() {
     let (_folder, servers) = configured(&json!({ "notes": scripted(&["good"]) })).await;
     servers.start(&key("notes")).await.unwrap().unwrap();
     servers.restart(&key("notes"));
@@ -165,6 +166,57 @@ async fn a_server_starts_as_its_file_has_it_now() {
     let mended = json!({ "mcpServers": { "notes": scripted(&["good"]) } });
     std::fs::write(servers.file().path(), mended.to_string()).unwrap();
     servers.start(&key("notes")).await.unwrap().unwrap();
+}
+
+#[tokio::test]
+async fn a_program_that_is_killed_comes_back_by_itself_and_no_other_is_touched() {
+    // The word by which it is told from other programs.
+    let notes = scripted(&["good", "--log", "to-be-killed"]);
+    let both = json!({ "notes": notes, "other": scripted(&["good"]) });
+    let (_folder, servers) = configured(&both).await;
+    for name in ["notes", "other"] {
+        servers.start(&key(name)).await.unwrap().unwrap();
+    }
+    let running = || {
+        let mut all = processes::below(std::process::id()).into_iter();
+        all.find(|it| it.has_word("to-be-killed")).expect("it runs")
+    };
+    let killed = running();
+    killed.kill();
+    until(&servers, "notes", |state| {
+        *state == State::Failed { why: StartFault::Ended, is_retried: true }
+    })
+    .await;
+    assert_eq!(servers.status(&key("other")).unwrap().state, State::Running);
+    assert!(servers.status(&key("notes")).unwrap().tools.is_some(), "they stay known");
+    until(&servers, "notes", |state| matches!(state, State::Running)).await;
+    assert_ne!(running().id, killed.id);
+    assert_eq!(servers.status(&key("notes")).unwrap().trouble, None);
+}
+
+#[tokio::test]
+async fn a_program_that_does_not_start_is_not_waited_for_again() {
+    let (_folder, servers) = configured(&json!({ "notes": scripted(&["dies-at-start"]) })).await;
+    // The next tries would take a minute.
+    let limit = PATIENCE / 3;
+    let fault = timeout(limit, servers.start(&key("notes"))).await.unwrap().unwrap().unwrap_err();
+    assert_eq!(fault, StartFault::Ended);
+    until(&servers, "notes", |state| matches!(state, State::Starting)).await;
+    assert_eq!(servers.status(&key("notes")).unwrap().trouble, Some(StartFault::Ended));
+}
+
+#[tokio::test]
+async fn requests_wait_once_for_a_server_that_never_answers_and_go_on_without_it() {
+    let (_folder, servers) = configured(&json!({ "notes": scripted(&["silent"]) })).await;
+    // Where nothing comes time passes by itself.
+    tokio::time::pause();
+    let began = Instant::now();
+    servers.prepare(None).await;
+    assert_eq!(began.elapsed().as_secs(), 20);
+    let again = Instant::now();
+    servers.prepare(None).await;
+    assert_eq!(again.elapsed().as_secs(), 0);
+    assert!(ToolSource::known(&servers).is_empty());
 }
 
 #[tokio::test]
@@ -335,15 +387,11 @@ async fn nobody_signs_in_to_a_server_whose_entry_says_who_the_user_is() {
 async fn a_server_that_cannot_be_reached_is_tried_again() {
     let url = "http://127.0.0.1:9/mcp";
     let (_folder, servers) = configured(&json!({ "issues": { "url": url } })).await;
-    let issues = key("issues");
-    let starting = servers.start(&issues);
-    let watching = until(&servers, "issues", |state| {
-        matches!(state, State::Failed { is_retried: true, why: StartFault::Client(Fault::Http(_)) })
-    });
-    tokio::select! {
-        started = starting => panic!("{started:?}"),
-        () = watching => (),
-    }
+    let fault = servers.start(&key("issues")).await.unwrap().unwrap_err();
+    assert!(matches!(fault, StartFault::Client(Fault::Http(_))), "{fault:?}");
+    let state = servers.status(&key("issues")).unwrap().state;
+    assert_eq!(state, State::Failed { why: fault, is_retried: true });
+    until(&servers, "issues", |state| matches!(state, State::Starting)).await;
 }
 
 /// A folder with a project in it that brings this server, and the servers of a user with this file.

@@ -46,6 +46,7 @@ pub fn answer(server: &Server, request: &Request) -> bool {
             output.write(b"\"}}\n");
             true
         }
+        Mode::Mute => request.method == "tools/call",
         Mode::WrongIds if !connects(request) => {
             output.answer(&json!("nobody's"), Ok(json!({ "tools": [], "content": [] })));
             true

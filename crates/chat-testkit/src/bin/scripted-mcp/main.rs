@@ -9,6 +9,7 @@ mod output;
 mod server;
 mod tools;
 
+use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{Parser, ValueEnum};
@@ -31,6 +32,9 @@ struct Options {
     /// How many tools it has besides.
     #[arg(long, default_value_t = 0)]
     tools: usize,
+    /// While this file exists, the tool `echo` describes itself in other words, as if somebody had updated the server.
+    #[arg(long)]
+    changed_if: Option<PathBuf>,
     /// What it writes to standard error at its start.
     #[arg(long)]
     log: Option<String>,
@@ -64,6 +68,8 @@ enum Mode {
     Pings,
     /// Instead of listing its tools it asks the user without end.
     Asks,
+    /// Good, but answers no call.
+    Mute,
     /// Lists its tools in one line of 100 MB.
     HugeLine,
     /// Once connected it answers what nobody asked.

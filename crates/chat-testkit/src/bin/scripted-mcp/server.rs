@@ -146,7 +146,7 @@ impl Server {
             "server/discover" => self.discover(),
             "initialize" => self.initialize(request),
             "ping" => Ok(json!({})),
-            "tools/list" => tools::page(&self.tools(), &request.params["cursor"]),
+            "tools/list" => self.tools(&request.params["cursor"]),
             _ => catalog::answer(request)
                 .unwrap_or_else(|| Err(refusal(-32601, "There is no such method."))),
         }
@@ -190,13 +190,14 @@ impl Server {
         }
     }
 
-    /// The tools as they are now.
-    fn tools(&self) -> Vec<Value> {
+    /// A page of the tools as they are now.
+    fn tools(&self, cursor: &Value) -> Result<Value, Value> {
         if self.options.mode == Mode::BadTools {
-            return bad::tools();
+            return tools::page(&bad::tools(), 0, cursor);
         }
-        let has_changed = self.state().has_changed;
-        tools::all(has_changed, self.options.tools)
+        let is_updated = self.options.changed_if.as_ref().is_some_and(|file| file.exists());
+        let has_changed = self.state().has_changed || is_updated;
+        tools::page(&tools::all(has_changed), self.options.tools, cursor)
     }
 
     fn call(&self, request: &Request, news: Receiver<News>) {

@@ -65,14 +65,15 @@ impl OtherServers {
     /// A small server with the official SDK for Python, which speaks both revisions. With the arguments `http` and a
     /// port it serves HTTP at the path `/mcp`.
     pub fn tiny(&self, arguments: &[&str]) -> ServerCommand {
-        let script =
-            Path::new(env!("CARGO_MANIFEST_DIR")).join("../chat-mcp/tests/servers/tiny.py");
-        command(&self.python, Some(&script), arguments)
+        command(&self.python, Some(&servers().join("tiny.py")), arguments)
     }
 
-    /// The conformance checks. `client --command COMMAND …` judges a client.
+    /// The conformance checks. `client --command COMMAND …` judges a client. Their servers listen on loopback alone.
     pub fn conformance(&self, arguments: &[&str]) -> ServerCommand {
-        self.package("conformance", arguments)
+        let mut command = self.package("conformance", arguments);
+        let loopback = path_text(&servers().join("loopback.cjs"));
+        command.insert(1, format!("--require={loopback}"));
+        command
     }
 
     fn package(&self, name: &str, arguments: &[&str]) -> ServerCommand {
@@ -81,8 +82,16 @@ impl OtherServers {
     }
 }
 
+/// The folder with what belongs to servers that others wrote.
+fn servers() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../chat-mcp/tests/servers")
+}
+
+fn path_text(path: &Path) -> String {
+    path.to_str().expect("paths of tests are text").to_owned()
+}
+
 fn command(program: &Path, script: Option<&Path>, arguments: &[&str]) -> ServerCommand {
-    let paths = [Some(program), script].into_iter().flatten();
-    let paths = paths.map(|path| path.to_str().expect("paths of tests are text").to_owned());
+    let paths = [Some(program), script].into_iter().flatten().map(path_text);
     paths.chain(arguments.iter().map(|&argument| argument.to_owned())).collect()
 }

@@ -42,11 +42,33 @@ pub struct Launcher {
 pub(super) struct Launched {
     link: Link,
     program: Option<RunningProgram>,
+    discovery: Discovery,
 }
 
 impl Launcher {
-    /// Starts it. If this is dropped, nothing is left running.
+    /// Starts it; once more at once, as one of the older revision, if it may be one that cannot be asked. If this is
+    /// dropped, nothing is left running.
     pub(super) async fn launch(
+        &self,
+        news: Arc<dyn ServerNews>,
+        discovery: Discovery,
+    ) -> Result<Launched, StartFault> {
+        let why = match self.attempt(Arc::clone(&news), discovery).await {
+            Ok(launched) => return Ok(launched),
+            Err(why) => why,
+        };
+        let once_more = match &why {
+            StartFault::Ended => discovery.once_more(&Fault::Closed(None)),
+            StartFault::Client(fault) => discovery.once_more(fault),
+            _ => None,
+        };
+        match once_more {
+            Some(discovery) => self.attempt(news, discovery).await,
+            None => Err(why),
+        }
+    }
+
+    async fn attempt(
         &self,
         news: Arc<dyn ServerNews>,
         discovery: Discovery,
@@ -58,18 +80,23 @@ impl Launcher {
             (Transport::Stdio(server), ResolvedServer::Program(resolved)) => {
                 let (program, Pipes { stdin, stdout, .. }) = self.start(server, resolved).await?;
                 let lines = Lines::new(stdout, stdin, ending.clone());
-                let linked = Link::connect(lines, ending, news, discovery).await;
-                // Why a connection broke says less than that the program ended.
-                let link = linked.map_err(|fault| match (program.ended(), fault) {
-                    (Some(_), Fault::Closed(None)) => StartFault::Ended,
-                    (_, fault) => StartFault::Client(fault),
-                })?;
-                Ok(Launched { link, program: Some(program) })
+                match Link::connect(lines, ending, news, discovery).await {
+                    Ok(link) => Ok(Launched { link, program: Some(program), discovery }),
+                    Err(fault) => {
+                        program.end(PATIENCE).await;
+                        Err(match fault {
+                            // A program that closes its output is about to end.
+                            Fault::Closed(None) => StartFault::Ended,
+                            fault => StartFault::Client(fault),
+                        })
+                    }
+                }
             }
             (_, ResolvedServer::Endpoint(endpoint)) => {
                 let transport = self.reach(&endpoint).await?;
                 let link = Link::connect(transport, ending, news, discovery).await;
-                Ok(Launched { link: link.map_err(StartFault::Client)?, program: None })
+                let link = link.map_err(StartFault::Client)?;
+                Ok(Launched { link, program: None, discovery })
             }
             (Transport::Http(_), ResolvedServer::Program(_)) => {
                 Err(StartFault::Client(Fault::Invalid))
@@ -137,6 +164,11 @@ fn not_started(error: chat_sandbox::Error) -> StartFault {
 impl Launched {
     pub(super) fn client(&self) -> &Client {
         self.link.client()
+    }
+
+    /// How it came to be connected.
+    pub(super) fn discovery(&self) -> Discovery {
+        self.discovery
     }
 
     /// Waits until it runs no more. Cancel-safe.

@@ -30,7 +30,7 @@ use crate::oauth::OAuthFault;
 use crate::transport::{CutOff, Ending, Guard};
 
 pub use self::asking::Asked;
-pub use self::call::Answer;
+pub use self::call::{Answer, CallFault};
 pub use self::handler::ServerNews;
 pub use self::list::ToolList;
 pub use self::pages::Listed;
@@ -87,6 +87,24 @@ pub enum Discovery {
     Ask,
     /// Takes it for one of the older revision.
     Older,
+}
+
+impl Discovery {
+    /// How a server with which it failed like this is tried once more, at once: some of the older revision end, or answer
+    /// something else, when they are asked. None where that is not why.
+    pub fn once_more(self, fault: &Fault) -> Option<Self> {
+        let may_be_older = match fault {
+            Fault::Closed(None) | Fault::Invalid => true,
+            Fault::Http(fault) => matches!(fault, HttpFault::NotMcp | HttpFault::Status(500..)),
+            // By a refusal in the protocol's words the client knows at once which revision it is.
+            Fault::TimedOut
+            | Fault::Closed(Some(_))
+            | Fault::Refused { .. }
+            | Fault::Unauthorized(_)
+            | Fault::Stopped => false,
+        };
+        (self == Self::Ask && may_be_older).then_some(Self::Older)
+    }
 }
 
 /// A connection to a server, which ends when this is dropped.
@@ -246,8 +264,34 @@ fn not_connected(error: &ClientInitializeError, ending: &Ending) -> Fault {
         ClientInitializeError::JsonRpcError(error) => {
             Fault::Refused { code: error.code.0, message: error.message.to_string() }
         }
+        ClientInitializeError::ExpectedInitResponse(_)
+        | ClientInitializeError::ExpectedInitResult(_)
+        | ClientInitializeError::ConflictInitResponseId(..)
+        | ClientInitializeError::UncorrelatedErrorResponse { .. }
+        | ClientInitializeError::NoCompatibleProtocolVersion { .. } => Fault::Invalid,
+        ClientInitializeError::LegacyFallbackFailed { fallback, .. } => {
+            not_connected(fallback, ending)
+        }
         _ => {
             HttpFault::of_connect(error).map_or_else(|| Fault::Closed(ending.reason()), Fault::Http)
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_what_may_come_of_asking_is_tried_once_more() {
+        let again = |fault| Discovery::Ask.once_more(&fault) == Some(Discovery::Older);
+        assert!(again(Fault::Closed(None)));
+        assert!(again(Fault::Invalid));
+        assert!(again(Fault::Http(HttpFault::Status(500))));
+        assert!(!again(Fault::Http(HttpFault::Unreachable)));
+        assert!(!again(Fault::Refused { code: -32021, message: String::new() }));
+        assert!(!again(Fault::Unauthorized("Bearer".to_owned())));
+        assert!(!again(Fault::Closed(Some(CutOff::Flood))));
+        assert_eq!(Discovery::Older.once_more(&Fault::Invalid), None);
     }
 }

@@ -65,7 +65,7 @@ impl OtherServers {
     /// A small server with the official SDK for Python, which speaks both revisions. With the arguments `http` and a
     /// port it serves HTTP at the path `/mcp`.
     pub fn tiny(&self, arguments: &[&str]) -> ServerCommand {
-        command(&self.python, Some(&scripts().join("tiny.py")), arguments)
+        command(&self.python, Some(&servers().join("tiny.py")), arguments)
     }
 
     /// The folders that they need: a sandbox must show these.
@@ -74,13 +74,16 @@ impl OtherServers {
         let linked = self.python.canonicalize().expect("it is there");
         let pythons = [&self.python, &linked].map(|it| it.ancestors().nth(2));
         let pythons = pythons.into_iter().flatten().filter(|it| !it.starts_with("/usr"));
-        let others = [self.modules.clone(), scripts()];
+        let others = [self.modules.clone(), servers()];
         pythons.map(Path::to_owned).chain(others).collect()
     }
 
-    /// The conformance checks. `client --command COMMAND …` judges a client.
+    /// The conformance checks. `client --command COMMAND …` judges a client. Their servers listen on loopback alone.
     pub fn conformance(&self, arguments: &[&str]) -> ServerCommand {
-        self.package("conformance", arguments)
+        let mut command = self.package("conformance", arguments);
+        let loopback = path_text(&servers().join("loopback.cjs"));
+        command.insert(1, format!("--require={loopback}"));
+        command
     }
 
     fn package(&self, name: &str, arguments: &[&str]) -> ServerCommand {
@@ -89,14 +92,17 @@ impl OtherServers {
     }
 }
 
-/// The folder of the servers that are written in this project.
-fn scripts() -> PathBuf {
+/// The folder with what belongs to servers that others wrote.
+fn servers() -> PathBuf {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../chat-mcp/tests/servers");
     folder.canonicalize().expect("it is there")
 }
 
+fn path_text(path: &Path) -> String {
+    path.to_str().expect("paths of tests are text").to_owned()
+}
+
 fn command(program: &Path, script: Option<&Path>, arguments: &[&str]) -> ServerCommand {
-    let paths = [Some(program), script].into_iter().flatten();
-    let paths = paths.map(|path| path.to_str().expect("paths of tests are text").to_owned());
+    let paths = [Some(program), script].into_iter().flatten().map(path_text);
     paths.chain(arguments.iter().map(|&argument| argument.to_owned())).collect()
 }

@@ -176,6 +176,10 @@ fn bad_servers_are_bad() {
         server.child.wait().unwrap().code()
     };
     assert_eq!(status(&["dies-while-listing"]), Some(4));
+    let mut older = Running::start(&["dies-at-discovery"]);
+    older.initialize();
+    older.send(&json!({ "id": 2, "method": "server/discover" }));
+    assert_eq!(older.child.wait().unwrap().code(), Some(5));
     let mut huge = Running::start(&["huge-line"]);
     huge.send(&json!({ "id": 2, "method": "tools/list" }));
     let mut line = Vec::new();

@@ -1,11 +1,11 @@
-//! Calls a tool of a server.
+//! Calls a tool of a server, through all that the server asks, until there is a result.
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use rmcp::model::{
     CallToolRequest, CallToolRequestParams, CallToolResult, CancelledNotificationParam,
-    ClientRequest, InputRequiredResult, ServerResult,
+    ClientRequest, InputRequest, InputRequiredResult, InputResponses, ServerResult,
 };
 use rmcp::service::PeerRequestOptions;
 use serde_json::Value;
@@ -13,10 +13,13 @@ use tokio::sync::{Notify, watch};
 use tokio::time::{Instant, sleep, timeout};
 use tokio_util::sync::CancellationToken;
 
+use super::progress::Hear;
 use super::{Asked, CLOSE, Client, Fault, Progress};
 
 /// However much a call reports that it goes on, it ends after so many times its limit.
 const LONGEST_CALL: u32 = 10;
+/// So many times a server may ask something before it gives a result.
+const ROUNDS: usize = 10;
 
 /// What a server answers to a call.
 #[derive(Clone, Debug)]
@@ -25,26 +28,81 @@ pub enum Answer {
     Result(Box<CallToolResult>),
     /// A result of which a part is not as it should be, to be read piece by piece.
     Odd(Value),
-    /// It wants to know something first. The same call is made again with the answers.
-    Asks(Box<InputRequiredResult>),
+}
+
+/// Why a call came to nothing.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CallFault {
+    /// What went wrong with the server.
+    Server(Fault),
+    /// It asked for something other than an answer of the user's.
+    NoQuestion,
+    /// It asked again and again.
+    EndlessQuestions,
+}
+
+impl From<Fault> for CallFault {
+    fn from(fault: Fault) -> Self {
+        Self::Server(fault)
+    }
+}
+
+/// What a server says to a call at first.
+enum Round {
+    Done(Answer),
+    /// It wants to know something. The same call is made again with the answers.
+    Asks(InputRequiredResult),
 }
 
 impl Client {
     /// Calls a tool. `limit` is how long it may take without a sign of life; `progress` hears of these, and `asked`
-    /// answers what a server of the older revision asks meanwhile. While a question is open time does not count. The
-    /// call is cancelled with `cancel`, and when the future is dropped.
+    /// answers what the server asks. While a question is open time does not count. The call is cancelled with `cancel`,
+    /// and when the future is dropped.
     ///
     /// # Errors
     /// Why there is no answer.
     pub async fn call(
         &self,
-        call: CallToolRequestParams,
+        mut call: CallToolRequestParams,
         limit: Duration,
         cancel: &CancellationToken,
         progress: impl Fn(Progress) + Send + Sync + 'static,
         asked: Arc<dyn Asked>,
-    ) -> Result<Answer, Fault> {
-        let _answering = self.asking.begin(asked);
+    ) -> Result<Answer, CallFault> {
+        let progress: Hear = Arc::new(progress);
+        for _ in 0..ROUNDS {
+            let asks = match self.round(call.clone(), limit, cancel, &progress, &asked).await? {
+                Round::Done(answer) => return Ok(answer),
+                Round::Asks(asks) => asks,
+            };
+            let mut answers = InputResponses::new();
+            for (key, question) in asks.input_requests.unwrap_or_default() {
+                let InputRequest::Elicitation(question) = question else {
+                    return Err(CallFault::NoQuestion);
+                };
+                let answer = asked.ask(&question.params).await;
+                answers.insert(key, serde_json::to_value(answer).unwrap_or_default());
+            }
+            if cancel.is_cancelled() {
+                return Err(Fault::Stopped.into());
+            }
+            call.input_responses = (!answers.is_empty()).then_some(answers);
+            // As it came, and none where none came.
+            call.request_state = asks.request_state;
+        }
+        Err(CallFault::EndlessQuestions)
+    }
+
+    /// Makes a call once. `asked` answers what a server of the older revision asks meanwhile.
+    async fn round(
+        &self,
+        call: CallToolRequestParams,
+        limit: Duration,
+        cancel: &CancellationToken,
+        progress: &Hear,
+        asked: &Arc<dyn Asked>,
+    ) -> Result<Round, Fault> {
+        let _answering = self.asking.begin(Arc::clone(asked));
         let request = ClientRequest::CallToolRequest(CallToolRequest::new(call));
         // The library's own limit waits for the server to read that it passed.
         let options = PeerRequestOptions::no_options();
@@ -53,6 +111,7 @@ impl Client {
         let handle = sent.map_err(|error| self.fault(&error))?;
         let signs = Arc::new(Notify::new());
         let heard = Arc::clone(&signs);
+        let progress = Arc::clone(progress);
         let hear = move |told: Progress| {
             heard.notify_one();
             progress(told);
@@ -71,10 +130,12 @@ impl Client {
         };
         stopping.peer = None;
         match result.map_err(|error| self.fault(&error))? {
-            ServerResult::CallToolResult(result) => Ok(Answer::Result(Box::new(result))),
-            ServerResult::InputRequiredResult(asks) => Ok(Answer::Asks(Box::new(asks))),
-            ServerResult::CustomResult(odd) => Ok(Answer::Odd(odd.0)),
-            ServerResult::EmptyResult(_) => Ok(Answer::Odd(Value::Null)),
+            ServerResult::CallToolResult(result) => {
+                Ok(Round::Done(Answer::Result(Box::new(result))))
+            }
+            ServerResult::InputRequiredResult(asks) => Ok(Round::Asks(asks)),
+            ServerResult::CustomResult(odd) => Ok(Round::Done(Answer::Odd(odd.0))),
+            ServerResult::EmptyResult(_) => Ok(Round::Done(Answer::Odd(Value::Null))),
             _ => Err(Fault::Invalid),
         }
     }

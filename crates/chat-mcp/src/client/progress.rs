@@ -16,7 +16,7 @@ pub struct Progress {
     pub message: Option<String>,
 }
 
-type Hear = Arc<dyn Fn(Progress) + Send + Sync>;
+pub(super) type Hear = Arc<dyn Fn(Progress) + Send + Sync>;
 
 /// Who wants to hear of which call. Cheap to clone.
 #[derive(Clone, Default)]

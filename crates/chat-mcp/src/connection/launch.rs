@@ -46,11 +46,34 @@ pub struct Launcher {
 pub(super) struct Launched {
     link: Link,
     program: Option<RunningProgram>,
+    discovery: Discovery,
 }
 
 impl Launcher {
-    /// Starts it, unless `stop` fires: then waits until what began has ended. If this is dropped, nothing is left running.
+    /// Starts it, unless `stop` fires: then waits until what began has ended. Starts it once more at once, as one of the
+    /// older revision, if it may be one that cannot be asked. If this is dropped, nothing is left running.
     pub(super) async fn launch(
+        &self,
+        news: Arc<dyn ServerNews>,
+        discovery: Discovery,
+        stop: &CancellationToken,
+    ) -> Result<Launched, StartFault> {
+        let why = match self.attempt(Arc::clone(&news), discovery, stop).await {
+            Ok(launched) => return Ok(launched),
+            Err(why) => why,
+        };
+        let once_more = match &why {
+            StartFault::Ended => discovery.once_more(&Fault::Closed(None)),
+            StartFault::Client(fault) => discovery.once_more(fault),
+            _ => None,
+        };
+        match once_more {
+            Some(discovery) => self.attempt(news, discovery, stop).await,
+            None => Err(why),
+        }
+    }
+
+    async fn attempt(
         &self,
         news: Arc<dyn ServerNews>,
         discovery: Discovery,
@@ -67,7 +90,7 @@ impl Launcher {
                 let connecting = Link::connect(lines, ending, news, discovery);
                 let linked = stop.run_until_cancelled(connecting).await;
                 match linked.unwrap_or(Err(Fault::Stopped)) {
-                    Ok(link) => Ok(Launched { link, program: Some(program) }),
+                    Ok(link) => Ok(Launched { link, program: Some(program), discovery }),
                     Err(fault) => {
                         program.end(PATIENCE).await;
                         Err(match fault {
@@ -82,7 +105,7 @@ impl Launcher {
                 let connecting = async {
                     let transport = self.reach(&endpoint).await?;
                     let link = Link::connect(transport, ending, news, discovery).await;
-                    Ok(Launched { link: link.map_err(StartFault::Client)?, program: None })
+                    Ok(Launched { link: link.map_err(StartFault::Client)?, program: None, discovery })
                 };
                 stop.run_until_cancelled(connecting).await.unwrap_or_else(|| Err(stopped()))
             }
@@ -165,6 +188,11 @@ fn not_started(error: chat_sandbox::Error) -> StartFault {
 impl Launched {
     pub(super) fn client(&self) -> &Client {
         self.link.client()
+    }
+
+    /// How it came to be connected.
+    pub(super) fn discovery(&self) -> Discovery {
+        self.discovery
     }
 
     /// Waits until it runs no more. Cancel-safe.

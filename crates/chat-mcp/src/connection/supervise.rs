@@ -191,6 +191,8 @@ async fn run(
         }
     };
     let is_older = launched.client().version().is_some_and(|version| version.has_initialize());
+    // Whoever cannot be asked is not asked again.
+    *discovery = launched.discovery();
     if took > SILENT && is_older {
         *discovery = Discovery::Older;
     }

@@ -7,21 +7,16 @@ use async_trait::async_trait;
 use chat_core::message::{FormAnswer, Preview};
 use chat_core::tool::{Denied, Tool, ToolContext, ToolFailure, ToolInfo, ToolOutput};
 use chat_permission::{Request, ToolApproval};
-use rmcp::model::{
-    CallToolRequestParams, ElicitRequestParams, ElicitResult, InputRequest, InputResponses,
-};
+use rmcp::model::{CallToolRequestParams, ElicitRequestParams, ElicitResult};
 use serde_json::{Map, Value};
 
 use super::approved::Approval;
 use super::{Approved, Definition, result};
-use crate::client::{Answer, Asked, Client, Fault, Progress};
+use crate::client::{Answer, Asked, CallFault, Client, Fault, Progress};
 use crate::connection::StartFault;
 use crate::form::{self, form};
 use crate::http::HttpFault;
 use crate::transport::CutOff;
-
-/// So many times a server may ask something before it gives a result.
-const ROUNDS: usize = 10;
 
 /// The server of a tool, as the tool reaches it.
 #[async_trait]
@@ -67,6 +62,24 @@ impl ServerTool {
             _ => "it cannot be started; the preferences say why, under Tools".to_owned(),
         };
         ToolFailure::new(format!("The server {server} is not running: {why}."))
+    }
+
+    /// What the model is told of a call that came to nothing.
+    fn failed(&self, fault: &CallFault) -> ToolFailure {
+        let server = self.called.server();
+        ToolFailure::new(match fault {
+            CallFault::Server(fault) => {
+                format!("The server {server} did not do it: {}.", self.words(fault))
+            }
+            CallFault::NoQuestion => {
+                format!(
+                    "The server {server} asked for something other than an answer of the user's."
+                )
+            }
+            CallFault::EndlessQuestions => {
+                format!("The server {server} asked again and again, and was given up.")
+            }
+        })
     }
 
     fn words(&self, fault: &Fault) -> String {
@@ -151,48 +164,16 @@ impl Tool for ServerTool {
         if let Err(error) = called.approved().remember(server, &now).await {
             tracing::warn!(%error, "how an allowed tool is described is not stored");
         }
-        let mut call = CallToolRequestParams::new(tool.clone()).with_arguments(arguments);
+        let call = CallToolRequestParams::new(tool.clone()).with_arguments(arguments);
         let host = Arc::clone(&context.host);
         let progress = move |progress: Progress| host.on_output(&shown(&progress), 0);
         let asked = Arc::new(ByUser { server: server.to_owned(), context: context.clone() });
-        for _ in 0..ROUNDS {
-            let answer = client
-                .call(
-                    call.clone(),
-                    called.limit(),
-                    &context.cancel,
-                    progress.clone(),
-                    Arc::clone(&asked) as _,
-                )
-                .await
-                .map_err(|fault| {
-                    let why = self.words(&fault);
-                    ToolFailure::new(format!("The server {server} did not do it: {why}."))
-                })?;
-            let asks = match answer {
-                Answer::Result(found) => return result::output(*found, &context).await,
-                Answer::Odd(value) => return result::odd(&value, &context).await,
-                Answer::Asks(asks) => *asks,
-            };
-            let mut answers = InputResponses::new();
-            for (key, question) in asks.input_requests.unwrap_or_default() {
-                let InputRequest::Elicitation(question) = question else {
-                    return Err(ToolFailure::new(format!(
-                        "The server {server} asked for something other than an answer of the user's."
-                    )));
-                };
-                let answer = asked.ask(&question.params).await;
-                answers.insert(key, serde_json::to_value(answer).unwrap_or_default());
-            }
-            if context.cancel.is_cancelled() {
-                return Err(Denied::Stopped.into());
-            }
-            call.input_responses = (!answers.is_empty()).then_some(answers);
-            call.request_state = asks.request_state;
+        let answer = client.call(call, called.limit(), &context.cancel, progress, asked).await;
+        match answer {
+            Ok(Answer::Result(found)) => result::output(*found, &context).await,
+            Ok(Answer::Odd(value)) => result::odd(&value, &context).await,
+            Err(fault) => Err(self.failed(&fault)),
         }
-        Err(ToolFailure::new(format!(
-            "The server {server} asked again and again, and was given up."
-        )))
     }
 }
 

@@ -1,5 +1,6 @@
 //! Tests the client as Natter uses it: with servers that are programs of their own, and with web servers of these tests.
 
+mod conformance;
 mod http;
 mod oauth;
 mod server;
@@ -7,7 +8,7 @@ mod servers;
 mod stdio;
 
 use async_trait::async_trait;
-use chat_mcp::client::Asked;
+use chat_mcp::client::{Asked, CallFault, Fault};
 use rmcp::model::{ElicitRequestParams, ElicitResult, ElicitationAction};
 
 /// Declines what a server asks.
@@ -17,5 +18,13 @@ struct NobodyAsked;
 impl Asked for NobodyAsked {
     async fn ask(&self, _: &ElicitRequestParams) -> ElicitResult {
         ElicitResult::new(ElicitationAction::Decline)
+    }
+}
+
+/// What went wrong with the server itself.
+fn of_server(fault: CallFault) -> Fault {
+    match fault {
+        CallFault::Server(fault) => fault,
+        CallFault::NoQuestion | CallFault::EndlessQuestions => panic!("{fault:?}"),
     }
 }

@@ -27,7 +27,8 @@ async fn challenge(user: &User) -> String {
 }
 
 /// Signs in, and gives the page that the user sees at the end.
-async fn sign_in(user: &User, challenge: &str) -> Result<(u16, String), OAuthFault> {
+/// Signs in as a user would, in a browser. What the browser shows at the end.
+pub async fn sign_in(user: &User, challenge: &str) -> Result<(u16, String), OAuthFault> {
     let sign_in = SignIn::begin(&user.account, challenge).await?;
     let url = sign_in.url().to_owned();
     let browsing = async { page(&location(&url).await).await };

@@ -21,7 +21,7 @@ use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 use url::{Url, form_urlencoded};
 
-use crate::NobodyAsked;
+use crate::{NobodyAsked, of_server};
 
 /// A request that came.
 #[derive(Clone, Debug)]
@@ -64,6 +64,8 @@ pub struct Behavior {
     pub refuses: Option<Refused>,
     /// Where requests for a path are sent instead.
     pub redirects: BTreeMap<&'static str, (u16, String)>,
+    /// Whether it has an answer to what it does not know: nothing.
+    pub answers_anything: bool,
     /// What is answered at `/mcp`, in place of the protocol.
     pub instead: Option<(u16, String)>,
 }
@@ -227,6 +229,7 @@ impl Shared {
                 }
             }
             _ if request["id"].is_null() => return with(202, &[], String::new()),
+            _ if behavior.answers_anything => json!({}),
             _ => {
                 let error = json!({ "code": -32601, "message": "unknown" });
                 return json_of(&json!({ "jsonrpc": "2.0", "id": request["id"], "error": error }));
@@ -358,8 +361,12 @@ impl User {
     }
 
     pub async fn connect(&self) -> Result<Link, Fault> {
+        self.connect_by(Discovery::Ask).await
+    }
+
+    pub async fn connect_by(&self, discovery: Discovery) -> Result<Link, Fault> {
         let transport = transport(&self.http, &self.endpoint, Some(&self.account)).unwrap();
-        Link::connect(transport, Ending::default(), Arc::new(NoNews), Discovery::Ask).await
+        Link::connect(transport, Ending::default(), Arc::new(NoNews), discovery).await
     }
 }
 
@@ -368,7 +375,8 @@ pub async fn call(link: &Link) -> Result<Answer, Fault> {
     let limit = std::time::Duration::from_mins(1);
     let call = CallToolRequestParams::new("echo");
     let stop = CancellationToken::new();
-    link.client().call(call, limit, &stop, |_| (), Arc::new(NobodyAsked)).await
+    let answer = link.client().call(call, limit, &stop, |_| (), Arc::new(NobodyAsked)).await;
+    answer.map_err(of_server)
 }
 
 /// Opens a page as a browser would, up to the address that it is sent to.

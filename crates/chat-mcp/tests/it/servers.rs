@@ -220,6 +220,28 @@ async fn requests_wait_once_for_a_server_that_never_answers_and_go_on_without_it
 }
 
 #[tokio::test]
+async fn a_program_that_ends_when_it_is_asked_for_its_revision_is_one_of_the_older() {
+    let (_folder, servers) =
+        configured(&json!({ "notes": scripted(&["dies-at-discovery"]) })).await;
+    servers.start(&key("notes")).await.unwrap().unwrap();
+    let status = servers.status(&key("notes")).unwrap();
+    assert!(status.tools.unwrap().iter().any(|tool| tool.name == "echo"));
+}
+
+#[tokio::test]
+async fn a_server_that_answers_anything_is_asked_for_its_revision_once() {
+    let server = Server::start(Behavior { answers_anything: true, ..Behavior::default() }).await;
+    let url = server.endpoint().url.expose().to_owned();
+    let (_folder, servers) = configured(&json!({ "issues": { "url": url } })).await;
+    servers.start(&key("issues")).await.unwrap().unwrap();
+    servers.restart(&key("issues"));
+    servers.start(&key("issues")).await.unwrap().unwrap();
+    let asked = server.asked("/mcp");
+    let times = |method: &str| asked.iter().filter(|asked| asked.body.contains(method)).count();
+    assert_eq!((times("server/discover"), times("\"initialize\"")), (1, 2));
+}
+
+#[tokio::test]
 async fn what_does_not_start_says_why() {
     let none = json!({ "command": "natter-has-no-such-program" });
     let (_folder, servers) = configured(&json!({ "none": none })).await;

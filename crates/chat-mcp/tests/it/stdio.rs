@@ -17,7 +17,7 @@ use tokio::process::{Child, ChildStderr, Command};
 use tokio::sync::Notify;
 use tokio_util::sync::CancellationToken;
 
-use crate::NobodyAsked;
+use crate::{NobodyAsked, of_server};
 
 /// As much as a test waits for a call that does not end: far more than it takes.
 const PATIENCE: Duration = Duration::from_secs(30);
@@ -92,10 +92,11 @@ async fn call_within(
 ) -> Result<CallToolResult, Fault> {
     let Value::Object(arguments) = arguments else { panic!("{arguments}") };
     let call = CallToolRequestParams::new(tool.to_owned()).with_arguments(arguments);
-    match client.call(call, limit, &CancellationToken::new(), |_| (), Arc::new(NobodyAsked)).await?
-    {
+    let stop = CancellationToken::new();
+    let answer = client.call(call, limit, &stop, |_| (), Arc::new(NobodyAsked)).await;
+    match answer.map_err(of_server)? {
         Answer::Result(result) => Ok(*result),
-        other => panic!("{other:?}"),
+        Answer::Odd(odd) => panic!("{odd}"),
     }
 }
 

@@ -14,7 +14,7 @@ use tokio::time::timeout;
 use tokio_util::sync::CancellationToken;
 
 use super::{PATIENCE, Server, call, text, tool_names};
-use crate::NobodyAsked;
+use crate::{NobodyAsked, of_server};
 
 const OLD: ProtocolVersion = ProtocolVersion::V_2025_11_25;
 const NEW: ProtocolVersion = ProtocolVersion::V_2026_07_28;
@@ -87,7 +87,7 @@ async fn a_call_tells_how_far_it_is_and_can_be_stopped(#[case] era: &str) {
         stop.cancel();
     };
     let (answer, ()) = tokio::join!(calling, stopping);
-    assert_eq!(answer.unwrap_err(), Fault::Stopped);
+    assert_eq!(of_server(answer.unwrap_err()), Fault::Stopped);
     assert_eq!(server.logged().await, "cancelled");
 }
 

@@ -20,6 +20,10 @@ pub fn answer(server: &Server, request: &Request) -> bool {
     let output = &server.output;
     let is_list = request.method == "tools/list";
     match server.options.mode {
+        Mode::DiesAtDiscovery if request.method == "server/discover" => {
+            eprintln!("no such request");
+            std::process::exit(5);
+        }
         Mode::DiesWhileListing if is_list => {
             eprintln!("dying");
             std::process::exit(4);

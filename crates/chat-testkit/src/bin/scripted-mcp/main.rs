@@ -60,6 +60,8 @@ enum Mode {
     SlowStart,
     /// Ends at once, with status 3.
     DiesAtStart,
+    /// Ends when it is asked which revisions it speaks, with status 5, and speaks the older one.
+    DiesAtDiscovery,
     /// Ends when it is to list its tools, with status 4.
     DiesWhileListing,
     /// Instead of listing its tools it sends notifications without end.

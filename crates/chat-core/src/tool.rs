@@ -70,6 +70,11 @@ pub trait Tool: Send + Sync {
         false
     }
 
+    /// Whether it finds tools that are not offered before that: a call of one that is not there is told of it.
+    fn finds_tools(&self) -> bool {
+        false
+    }
+
     /// Whether it reads on where the output of another tool was too long: it is offered wherever a tool may keep one.
     fn reads_outputs(&self) -> bool {
         false

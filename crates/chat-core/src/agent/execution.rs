@@ -82,10 +82,15 @@ impl Turn {
         };
         let Some(tool) = tools.get(&call.name) else {
             let names: Vec<_> = tools.names().collect();
+            let finder = tools.all().find(|tool| tool.finds_tools());
             let there = if names.is_empty() {
                 "No tools are available.".to_owned()
             } else {
                 format!("Available tools: {}.", names.join(", "))
+            };
+            let there = match finder {
+                Some(finder) => format!("Find it with {} first. {there}", finder.info().name()),
+                None => there,
             };
             return invalid(format!("there is no tool “{}”. {there}", call.name));
         };

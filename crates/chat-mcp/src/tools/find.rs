@@ -6,7 +6,8 @@ use std::sync::Arc;
 use async_trait::async_trait;
 use chat_core::message::ToolSpec;
 use chat_core::tool::{
-    N_, Text, Tool, ToolContext, ToolFailure, ToolIcon, ToolInfo, ToolKind, ToolOutput,
+    CallData, Label, Labels, N_, Tense, Text, Tool, ToolContext, ToolFailure, ToolIcon, ToolInfo,
+    ToolKind, ToolOutput,
 };
 use serde_json::{Value, json};
 
@@ -66,6 +67,7 @@ impl FindTools {
             // It changes nothing, and says only what servers say of themselves.
             kind: ToolKind::Reads,
             icon: ToolIcon::Search,
+            labels: Labels::Own(label),
             ..ToolInfo::foreign(spec)
         };
         Self { info, offers }
@@ -83,6 +85,16 @@ impl FindTools {
         found.truncate(MOST);
         found.into_iter().map(|(_, tool)| tool).collect()
     }
+}
+
+fn label(tense: Tense, call: CallData<'_>) -> Label {
+    let sentence = match tense {
+        Tense::ToDo => N_("Find tools for {what}"),
+        Tense::Doing => N_("Finding tools for {what}"),
+        Tense::Done => N_("Looked for tools for {what}"),
+        Tense::Failed => N_("Couldn’t look for tools for {what}"),
+    };
+    Label::what(sentence, call.text("query"))
 }
 
 fn words(text: &str) -> Vec<String> {
@@ -110,6 +122,10 @@ fn score(words: &[String], tool: &Offered) -> usize {
 impl Tool for FindTools {
     fn info(&self) -> &ToolInfo {
         &self.info
+    }
+
+    fn finds_tools(&self) -> bool {
+        true
     }
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {

@@ -96,7 +96,7 @@ impl Offer {
     }
 }
 
-/// The tools that a session's model looked for.
+/// The tools that a session's model looked for or called.
 #[derive(Debug, Default)]
 pub(super) struct Loaded(Mutex<BTreeSet<String>>);
 

@@ -11,6 +11,7 @@ use rmcp::model::{CallToolRequestParams, ElicitRequestParams, ElicitResult};
 use serde_json::{Map, Value};
 
 use super::approved::Approval;
+use super::offer::Loaded;
 use super::{Approved, Definition, result};
 use crate::client::{Answer, Asked, CallFault, Client, Fault, Progress};
 use crate::connection::StartFault;
@@ -128,6 +129,8 @@ impl Tool for ServerTool {
 
     async fn run(&self, given: Value, context: ToolContext) -> Result<ToolOutput, ToolFailure> {
         let (server, called) = (self.called.server(), &self.called);
+        // It stays offered, though there may be too many to offer all by then.
+        context.memory.get::<Loaded>().add([self.info.name().to_owned()]);
         let arguments = match given {
             Value::Object(arguments) => arguments,
             Value::Null => Map::new(),

@@ -3,7 +3,8 @@
 use std::fs;
 
 use chat_testkit::mcp::scripted;
-use chat_testkit::server::Server;
+use chat_testkit::server::{Script, Server};
+use serde_json::json;
 
 use crate::home::{Home, connection};
 
@@ -103,8 +104,13 @@ fn tools_that_take_more_than_their_share_of_the_context_are_looked_for() {
         let names = tools.into_iter().flatten().map(|it| it["function"]["name"].clone());
         names.filter_map(|name| name.as_str().map(str::to_owned)).collect::<Vec<_>>()
     };
-    assert_eq!(offered(0), ["find_tools"]);
+    assert_eq!(offered(0), ["fetch_output", "find_tools"]);
     assert!(offered(100).contains(&"notes__echo".to_owned()));
+    server.push(Script::new().tool_call("call", "notes__echo", json!({ "message": "hello" })));
+    offered(0);
+    let chats = server.chats();
+    let told = chats.last().map(|chat| chat.texts_of("tool")).unwrap_or_default();
+    assert!(told[0].contains("Find it with find_tools first."), "{told:?}");
 }
 
 #[test]

@@ -247,6 +247,15 @@ impl Entry {
         true
     }
 
+    /// These pictures came with the answer to a call of this message.
+    pub fn set_pictures(&mut self, id: &ToolCallId, pictures: Vec<Arc<[u8]>>) {
+        if let Some(tool) = self.tool(id)
+            && tool.set_pictures(pictures)
+        {
+            self.dirty = true;
+        }
+    }
+
     /// Takes what waits for the person: what this message's calls wait for is taken out of `asks`,
     /// and all others wait for nothing.
     pub fn set_asks(&mut self, asks: &mut Vec<Arc<ApprovalRequest>>) {

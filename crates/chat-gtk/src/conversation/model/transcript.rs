@@ -384,10 +384,20 @@ impl Transcript {
     /// give the calls of different replies the same ids, so that the nearest counts.
     fn answer(&mut self, place: usize) {
         let message = Arc::clone(&self.entries[place].message);
+        let pictures = || {
+            message.parts.iter().filter_map(|part| match part {
+                Part::Image { data, .. } => Some(Arc::clone(data)),
+                _ => None,
+            })
+        };
         for part in &message.parts {
             if let Part::ToolResult(result) = part {
                 let mut before = self.entries[..place].iter_mut().rev();
-                before.find_map(|entry| entry.set_result(result).then_some(()));
+                if let Some(entry) =
+                    before.find_map(|entry| entry.set_result(result).then_some(entry))
+                {
+                    entry.set_pictures(&result.call, pictures().collect());
+                }
             }
         }
     }

@@ -46,6 +46,8 @@ struct Parts {
     style_tags: Option<StyleTags>,
     /// What is inside, while it is open.
     body: RefCell<Option<(gtk::Box, gtk::TextView)>>,
+    /// What stands below it, while it is open.
+    below: gtk::Box,
     highlights: RefCell<BodyHighlights>,
 }
 
@@ -84,7 +86,13 @@ impl Expander {
             .build();
         let head = gtk::Overlay::builder().child(&button).css_classes(["expander-head"]).build();
         head.add_overlay(&leave);
+        let below = gtk::Box::builder()
+            .orientation(gtk::Orientation::Vertical)
+            .visible(false)
+            .css_classes(["expander-below"])
+            .build();
         root.append(&head);
+        root.append(&below);
         let parts = Rc::new(Parts {
             root,
             head,
@@ -101,6 +109,7 @@ impl Expander {
             inside: RefCell::default(),
             style_tags: style_tags.cloned(),
             body: RefCell::default(),
+            below,
             highlights: RefCell::default(),
         });
         accessible::set_expanded(&parts.button, false);
@@ -148,6 +157,11 @@ impl Expander {
         &self.parts.root
     }
 
+    /// Where widgets stand below what is inside, while it is open.
+    pub fn below(&self) -> &gtk::Box {
+        &self.parts.below
+    }
+
     /// Opens it. Whether it was closed.
     pub fn open(&self) -> bool {
         let mut body = self.parts.body.borrow_mut();
@@ -157,6 +171,7 @@ impl Expander {
         let (frame, view) = self.make_body();
         // What is inside stands right below the line.
         self.parts.root.insert_child_after(&frame, Some(&self.parts.head));
+        self.parts.below.set_visible(true);
         self.parts.arrow.set_icon_name(Some("pan-down-symbolic"));
         accessible::set_expanded(&self.parts.button, true);
         let BodyHighlights { hits, current, colours } = &*self.parts.highlights.borrow();
@@ -168,6 +183,7 @@ impl Expander {
     fn close(&self) {
         if let Some((frame, _)) = self.parts.body.take() {
             self.parts.root.remove(&frame);
+            self.parts.below.set_visible(false);
             self.parts.arrow.set_icon_name(Some("pan-end-symbolic"));
             accessible::set_expanded(&self.parts.button, false);
         }

@@ -8,6 +8,7 @@ pub mod prompt;
 use std::cell::{Cell, RefCell};
 use std::ops::Range;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::Duration;
 
 use gettextrs::gettext;
@@ -22,12 +23,14 @@ use chat_presentation::words::{
 
 use super::expander::{Expander, Title};
 use super::tags::Tags;
+use super::user::append_wrapped;
 use crate::conversation::model::files::FileLocation;
 use crate::conversation::model::tool::details::details;
 use crate::conversation::model::tool::location;
 use crate::conversation::model::tool::state::{Phase, ToolState};
 use crate::conversation::widgets::context::{Output, WidgetContext};
 use crate::editor::TextPosition;
+use crate::pictures::Source;
 use agent_lines::AgentLines;
 use live_output::LiveOutput;
 use prompt::Prompt;
@@ -45,6 +48,8 @@ pub struct ToolCard {
     /// The revision that is shown.
     shown: Cell<Option<u64>>,
     title: RefCell<Title>,
+    /// The pictures that are shown below the result.
+    pictures: RefCell<Vec<Arc<[u8]>>>,
     /// The file that the call is about, as the model named it, and the line in it.
     about: RefCell<Option<(String, Option<TextPosition>)>>,
 }
@@ -78,6 +83,7 @@ impl ToolCard {
             context: Box::new(context.clone()),
             shown: Cell::default(),
             title: RefCell::default(),
+            pictures: RefCell::default(),
             about: RefCell::default(),
         }
     }
@@ -143,7 +149,23 @@ impl ToolCard {
         let below = [filled(result), why].into_iter().flatten().collect::<Vec<_>>().join("\n");
         self.why.set_text(&below);
         self.why.set_visible(!below.is_empty());
+        self.show_pictures(tool.pictures());
         self.show_prompt(tool);
+    }
+
+    fn show_pictures(&self, pictures: &[Arc<[u8]>]) {
+        if *self.pictures.borrow() == pictures {
+            return;
+        }
+        self.pictures.replace(pictures.to_vec());
+        let below = self.expander.below();
+        while let Some(child) = below.first_child() {
+            below.remove(&child);
+        }
+        let button = |data: &Arc<[u8]>| {
+            self.context.pictures.button(Source::Data(Arc::clone(data))).upcast::<gtk::Widget>()
+        };
+        append_wrapped(below, &pictures.iter().map(button).collect::<Vec<_>>());
     }
 
     /// The file that the call is about can be opened, where the project has it.

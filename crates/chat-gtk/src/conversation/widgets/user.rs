@@ -236,7 +236,7 @@ impl UserMessage {
 }
 
 /// Adds widgets to a message, as many in a line as fit.
-fn append_wrapped(said: &gtk::Box, widgets: &[gtk::Widget]) {
+pub(super) fn append_wrapped(said: &gtk::Box, widgets: &[gtk::Widget]) {
     if !widgets.is_empty() {
         let line = wrap();
         for widget in widgets {

@@ -13,6 +13,8 @@ use chat_presentation::words::Progress;
 pub struct ToolState {
     call: ToolCall,
     result: Option<Box<ToolResult>>,
+    /// The pictures that came with it.
+    pictures: Vec<Arc<[u8]>>,
     /// What it waits for.
     ask: Option<Arc<ApprovalRequest>>,
     /// The agents that it has started, or waits for, while it runs.
@@ -53,6 +55,7 @@ impl ToolState {
         Self {
             call,
             result: None,
+            pictures: Vec::new(),
             ask: None,
             agents: Vec::new(),
             output: None,
@@ -73,6 +76,11 @@ impl ToolState {
     /// What came of it.
     pub fn result(&self) -> Option<&ToolResult> {
         self.result.as_deref()
+    }
+
+    /// The pictures that came with its result.
+    pub fn pictures(&self) -> &[Arc<[u8]>] {
+        &self.pictures
     }
 
     /// What it waits for.
@@ -194,6 +202,16 @@ impl ToolState {
         self.ask = None;
         self.revision += 1;
         true
+    }
+
+    /// These pictures came with its result. Whether that is new.
+    pub fn set_pictures(&mut self, pictures: Vec<Arc<[u8]>>) -> bool {
+        let is_new = self.pictures != pictures;
+        if is_new {
+            self.pictures = pictures;
+            self.revision += 1;
+        }
+        is_new
     }
 
     /// It has started these agents, or waits for them.

@@ -62,6 +62,36 @@ fn answers(transcript: &Transcript) -> Vec<Option<&str>> {
 }
 
 #[test]
+fn pictures_of_an_answer_are_those_of_its_call() {
+    let [reply, mut result] = round("Red and blue:");
+    result.parts.push(Part::Image { mime: "image/png".to_owned(), data: [1, 2].into() });
+    let pictures = |transcript: &Transcript| -> Vec<Vec<u8>> {
+        let tools = transcript.entries.iter().flat_map(Entry::tools);
+        tools.flat_map(|(_, tool)| tool.pictures().iter().map(|data| data.to_vec())).collect()
+    };
+    let stored = Transcript::of(&snapshot(vec![reply.clone(), result.clone()]));
+    assert_eq!(pictures(&stored), [[1, 2]]);
+
+    // The result is told before its message.
+    let mut live = Transcript::of(&snapshot(vec![reply.clone()]));
+    let Some(Part::ToolResult(answer)) = result.parts.first().cloned() else { panic!() };
+    let (message, call) = (reply.id, answer.call.clone());
+    let told = [
+        SessionEvent::ToolCallChanged {
+            message,
+            call,
+            running: false,
+            result: Some(Arc::new(answer)),
+        },
+        SessionEvent::MessageAdded { message: Arc::new(result) },
+    ];
+    for (seq, event) in (2..).zip(told) {
+        live.take_of_session(seq, &event);
+    }
+    assert_eq!(pictures(&live), [[1, 2]]);
+}
+
+#[test]
 fn calls_of_different_replies_may_have_the_same_id() {
     let (first, second) = (round("one"), round("two"));
     let mut late = Transcript::of(&snapshot(second.to_vec()));

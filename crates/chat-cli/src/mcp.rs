@@ -47,6 +47,9 @@ struct View<'a> {
     signed_in: bool,
     /// The number of its tools, if they are known.
     tools: Option<usize>,
+    /// Whether it is trusted, if the project brings it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    trusted: Option<bool>,
 }
 
 async fn list(json: bool, program: &Program) -> Result<Outcome> {
@@ -63,6 +66,7 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
                 on: !server.config.disabled,
                 signed_in: status.is_some_and(|it| it.is_signed_in),
                 tools: count,
+                trusted: None,
             }));
             continue;
         }
@@ -79,7 +83,9 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
     for problem in &config.problems {
         remark(&words::mcp_problem(problem));
     }
-    if config.servers.is_empty() && !json {
+    let of_project = project::listed(json, program).await?;
+    out.push_str(&of_project);
+    if config.servers.is_empty() && of_project.is_empty() && !json {
         remark(&say::no_servers());
     }
     let out = if json { out } else { program.terminal.clean_output(&out).into_owned() };

@@ -3,12 +3,13 @@
 use std::fmt::Write as _;
 use std::path::Path;
 
-use chat_mcp::servers::ProjectServers;
+use chat_mcp::servers::{ProjectServers, ServerKey};
 use chat_presentation::words;
 
-use super::remark;
+use super::{View, remark};
 use crate::engine::Program;
 use crate::error::{CliError, Outcome, Result};
+use crate::output::line_of;
 use crate::request;
 use crate::say;
 use crate::sessions::answer;
@@ -53,6 +54,44 @@ pub(super) async fn trust(
     store(&shown, true, program).await?;
     remark(&say::servers_trusted());
     Ok(Outcome::Done)
+}
+
+/// The servers of the project in whose folder the program runs, a line each.
+pub(super) async fn listed(json: bool, program: &Program) -> Result<String> {
+    let root = request::folder(Path::new("."))?;
+    let shown = program.servers.project(&root).await;
+    for problem in &shown.config.problems {
+        remark(&words::mcp_problem(problem));
+    }
+    let mut out = String::new();
+    for (server, (start, trusted)) in shown.config.servers.iter().zip(&shown.starts) {
+        // The user's own of this name is used in its place.
+        if shown.taken.contains(&start.name) {
+            continue;
+        }
+        let key = ServerKey { project: Some(root.clone()), name: server.name.clone() };
+        let status = program.servers.status(&key);
+        let what = words::mcp_command_line(&server.config);
+        if json {
+            out.push_str(&line_of(&View {
+                name: &server.name,
+                server: what,
+                on: !server.config.disabled,
+                signed_in: status.as_ref().is_some_and(|it| it.is_signed_in),
+                tools: status.and_then(|it| it.tools).map(|tools| tools.len()),
+                trusted: Some(*trusted),
+            }));
+            continue;
+        }
+        let about = match (trusted, server.config.disabled) {
+            (_, true) => say::off(),
+            (true, false) => say::of_project(),
+            (false, false) => say::of_untrusted_project(),
+        };
+        // Writing into a string cannot fail.
+        let _ = writeln!(out, "{:16}  {what}  ({about})", words::visible_line(&server.name));
+    }
+    Ok(out)
 }
 
 async fn store(shown: &ProjectServers, is_trusted: bool, program: &Program) -> Result<()> {

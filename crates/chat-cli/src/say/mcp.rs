@@ -22,6 +22,14 @@ pub fn off() -> String {
     gettext("off")
 }
 
+pub fn of_project() -> String {
+    gettext("of this project")
+}
+
+pub fn of_untrusted_project() -> String {
+    gettext("of this project, not trusted: natter-cli mcp trust")
+}
+
 pub fn server_added(name: &str) -> String {
     let text = gettext("Added “{name}”. Test it with: natter-cli mcp test {argument}");
     fill(&text, &[("name", name), ("argument", &quoted(name))])

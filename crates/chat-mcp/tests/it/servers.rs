@@ -12,8 +12,8 @@ use chat_core::error::ServerFault;
 use chat_core::message::{Question, Todo, ToolCallId};
 use chat_core::settings::Folders;
 use chat_core::tool::{
-    Changes, Denied, PermissionCheck, PermissionGrant, ServerContext, SourceScope, Tool,
-    ToolContext, ToolHost, ToolSource,
+    Changes, Denied, PermissionCheck, PermissionGrant, ServerContext, SourceScope, ToolContext,
+    ToolHost, ToolSource,
 };
 use chat_mcp::client::Fault;
 use chat_mcp::config::{

@@ -86,7 +86,8 @@ fn pictures_of_an_answer_are_those_of_its_call() {
         SessionEvent::MessageAdded { message: Arc::new(result) },
     ];
     for (seq, event) in (2..).zip(told) {
-        live.take_of_session(seq, &event);
+        let fid = Fid::new("2026-01-15-14-30-45");
+        live.take(&Event::Session { fid, seq, event });
     }
     assert_eq!(pictures(&live), [[1, 2]]);
 }

@@ -153,6 +153,13 @@ impl Rule {
         self.in_background
     }
 
+    /// This rule as it denies: about a tool whatever its server says of it. What holds only as long as the server
+    /// says that the tool only reads would deny less than it seems to.
+    #[must_use]
+    pub fn denying(&self) -> Self {
+        Self { read_only: false, ..self.clone() }
+    }
+
     /// Whether it is only about tools of which their server says that they only read.
     pub fn is_read_only(&self) -> bool {
         self.read_only
@@ -327,6 +334,18 @@ mod tests {
         assert!(matches!("read:".parse::<Rule>(), Err(InvalidRule::Pattern(_))));
         assert!(matches!("network:".parse::<Rule>(), Err(InvalidRule::Pattern(_))));
         assert!(serde_json::from_str::<Rule>("\"look:src\"").is_err());
+    }
+
+    #[test]
+    fn a_tool_is_denied_whatever_its_server_says_of_it() {
+        for (rule, denying) in [
+            ("mcp+read-only:github/get_issue", "mcp:github/get_issue"),
+            ("mcp:github/*", "mcp:github/*"),
+            ("run+network:make *", "run+network:make *"),
+        ] {
+            let rule: Rule = rule.parse().unwrap();
+            assert_eq!(rule.denying().to_string(), denying);
+        }
     }
 
     #[test]

@@ -71,10 +71,14 @@ pub(super) fn permission(
     } else {
         lines.push(terminal.dim(&say::for_longer()));
         lines.extend(rules(&asked.always, in_project));
-        if let [rule] = &asked.always[..]
-            && let Some(wider) = rule.wider()
-        {
-            lines.push(terminal.dim(&say::own_rule(&visible(&wider.to_string()))));
+        if let [rule] = &asked.always[..] {
+            let denied = rule.denying();
+            if denied != *rule {
+                lines.push(terminal.dim(&say::denied_for_longer(&visible(&denied.to_string()))));
+            }
+            if let Some(wider) = rule.wider() {
+                lines.push(terminal.dim(&say::own_rule(&visible(&wider.to_string()))));
+            }
         }
     }
     lines

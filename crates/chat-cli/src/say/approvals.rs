@@ -115,6 +115,11 @@ pub fn for_longer() -> String {
     gettext("Lasting answers apply only to:")
 }
 
+/// What a lasting denial applies to, where that is more than what the other answers do.
+pub fn denied_for_longer(rule: &str) -> String {
+    fill(&gettext("A lasting denial applies to: {rule}"), &[("rule", rule)])
+}
+
 /// How to allow more than was asked for.
 pub fn own_rule(example: &str) -> String {
     let letter = allow_in_session();

@@ -219,8 +219,7 @@ impl Session {
         let foreign = self.services.tool_source.as_ref().map(|source| source.tools(scope));
         let foreign = foreign.unwrap_or_default();
         let own = self.services.tools.only(|tool| {
-            let helps =
-                settings.search.is_some() || (tool.reads_outputs() && !foreign.is_empty());
+            let helps = settings.search.is_some() || (tool.reads_outputs() && !foreign.is_empty());
             let fits = project.is_some() || (helps && !tool.info().needs_project);
             fits && tool.is_set_up(settings)
         });

@@ -80,7 +80,8 @@ impl Launcher {
         stop: &CancellationToken,
     ) -> Result<Launched, StartFault> {
         let config = &self.server.config;
-        let resolved = stop.run_until_cancelled(config.expand(&self.keys)).await.ok_or_else(stopped)?;
+        let resolved =
+            stop.run_until_cancelled(config.expand(&self.keys)).await.ok_or_else(stopped)?;
         let resolved = resolved.map_err(StartFault::Expand)?;
         let ending = Ending::default();
         match (&config.transport, resolved) {
@@ -105,7 +106,11 @@ impl Launcher {
                 let connecting = async {
                     let transport = self.reach(&endpoint).await?;
                     let link = Link::connect(transport, ending, news, discovery).await;
-                    Ok(Launched { link: link.map_err(StartFault::Client)?, program: None, discovery })
+                    Ok(Launched {
+                        link: link.map_err(StartFault::Client)?,
+                        program: None,
+                        discovery,
+                    })
                 };
                 stop.run_until_cancelled(connecting).await.unwrap_or_else(|| Err(stopped()))
             }

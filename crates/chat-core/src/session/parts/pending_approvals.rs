@@ -131,6 +131,16 @@ impl PendingApproval {
 
     /// The rules that an answer stores; none where it is for once.
     pub(crate) fn rules(&self, answer: &Answer) -> Option<(Scope, Effect, Vec<Rule>)> {
+        let (scope, effect, rules) = self.named_rules(answer)?;
+        let stored = match effect {
+            Effect::Allow => rules,
+            Effect::Deny => rules.iter().map(Rule::denying).collect(),
+        };
+        Some((scope, effect, stored))
+    }
+
+    /// The rules that an answer is about, as they were asked or written.
+    fn named_rules(&self, answer: &Answer) -> Option<(Scope, Effect, Vec<Rule>)> {
         let (scope, effect) = match answer {
             Answer::Allow(scope) => ((*scope)?, Effect::Allow),
             Answer::Deny { scope, .. } => ((*scope)?, Effect::Deny),
@@ -209,13 +219,21 @@ mod tests {
     use chat_permission::{Action, Why};
 
     fn waits(host: &str) -> (PendingApproval, ApprovalId, oneshot::Receiver<Answered>) {
+        waits_for(Action::Network, host, Vec::new())
+    }
+
+    fn waits_for(
+        action: Action,
+        host: &str,
+        always: Vec<Rule>,
+    ) -> (PendingApproval, ApprovalId, oneshot::Receiver<Answered>) {
         let id = ApprovalId::generate();
         let what = ApprovalKind::Permission(PermissionRequest {
-            action: Action::Network,
+            action,
             target: host.to_owned(),
             preview: Preview::Target,
             reasons: vec![Why::Mode.into()],
-            always: Vec::new(),
+            always,
         });
         let ask = ApprovalRequest {
             id,
@@ -238,6 +256,24 @@ mod tests {
         assert!(approvals.is_empty() && approvals.remove(id).is_none());
         assert!(pending.resolve(Answer::Allow(None)));
         assert!(matches!(answered.try_recv(), Ok(Answered::Granted(PermissionGrant::ByPerson))));
+    }
+
+    #[test]
+    fn a_denial_of_a_tool_holds_whatever_its_server_says_of_it() {
+        let asked: Rule = "mcp+read-only:github/get_issue".parse().unwrap();
+        let (pending, ..) = waits_for(Action::Mcp, "github/get_issue", vec![asked.clone()]);
+        let allowed = pending.rules(&Answer::Allow(Some(Scope::Session))).unwrap();
+        assert_eq!(allowed, (Scope::Session, Effect::Allow, vec![asked.clone()]));
+        let scope = Scope::Everywhere;
+        let denials = [
+            Answer::Deny { scope: Some(scope), message: None },
+            Answer::Remember { effect: Effect::Deny, scope, rules: vec![asked], message: None },
+        ];
+        let stored: Rule = "mcp:github/get_issue".parse().unwrap();
+        for denial in denials {
+            let denied = pending.rules(&denial).unwrap();
+            assert_eq!(denied, (scope, Effect::Deny, vec![stored.clone()]));
+        }
     }
 
     #[test]

@@ -65,8 +65,7 @@ pub(super) async fn sign_in(context: &PreferencesContext, name: &str) -> Option<
         Err(fault) => return Some(words::mcp_start_fault(&fault)),
     };
     let window = context.window.upgrade();
-    let opening =
-        gtk::show_uri_full_future(window.as_ref(), pending.url(), gtk::gdk::CURRENT_TIME);
+    let opening = gtk::show_uri_full_future(window.as_ref(), pending.url(), gtk::gdk::CURRENT_TIME);
     if opening.await.is_err() {
         // Nobody would come back.
         return Some(words::mcp_oauth_fault(&OAuthFault::NoBrowser));

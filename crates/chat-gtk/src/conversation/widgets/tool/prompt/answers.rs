@@ -75,7 +75,8 @@ fn is_local(always: &[Rule], has_project: bool) -> bool {
 fn rules(longer: Longer, always: &[Rule], has_project: bool) -> String {
     let is_everywhere = longer == Longer::Allow(Scope::Everywhere);
     let lines = always.iter().map(|rule| {
-        let text = visible(&rule.to_string()).into_owned();
+        let stored = if longer == Longer::Deny { rule.denying() } else { rule.clone() };
+        let text = visible(&stored.to_string()).into_owned();
         if is_everywhere && has_project && rule.is_of_project() {
             words::rule_of_project(&text)
         } else {
@@ -352,5 +353,13 @@ mod tests {
         assert_eq!(written(Scope::Everywhere, false), plain);
         let mixed = "run:cargo test *\nwrite:src/** (only in this project)";
         assert_eq!(written(Scope::Everywhere, true), mixed);
+    }
+
+    #[test]
+    fn a_denial_of_a_tool_is_shown_as_it_is_stored() {
+        let always = ["mcp+read-only:github/get_issue".parse().unwrap()];
+        assert_eq!(rules(Longer::Deny, &always, true), "mcp:github/get_issue");
+        let allowed = rules(Longer::Allow(Scope::Session), &always, true);
+        assert_eq!(allowed, "mcp+read-only:github/get_issue");
     }
 }

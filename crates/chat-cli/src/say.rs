@@ -28,12 +28,12 @@ pub use agents::{
 };
 pub use approvals::{
     allow_always, allow_in_project, allow_in_session, allow_once, allow_outside_sandbox, ask_trust,
-    bounds, broken_rule, command_ended, definitions_untrusted, denied_with, deny_always, deny_once,
-    everywhere, for_longer, in_this_chat, is_no, is_show, is_yes, left_untrusted, mode, model_asks,
-    needs, never_for_longer, no_answer, no_commands, no_folder, no_mode, no_rule, no_rules,
-    no_such_command, nobody, none_trusted, not_a_folder, not_trusted, nothing_to_trust,
-    number_or_words, or_a_word, own_rule, own_words, rule_removed, trust_removed, worked_in,
-    works_in,
+    bounds, broken_rule, command_ended, definitions_untrusted, denied_for_longer, denied_with,
+    deny_always, deny_once, everywhere, for_longer, in_this_chat, is_no, is_show, is_yes,
+    left_untrusted, mode, model_asks, needs, never_for_longer, no_answer, no_commands, no_folder,
+    no_mode, no_rule, no_rules, no_such_command, nobody, none_trusted, not_a_folder, not_trusted,
+    nothing_to_trust, number_or_words, or_a_word, own_rule, own_words, rule_removed, trust_removed,
+    worked_in, works_in,
 };
 pub use commands::{
     commands, interrupt_to_end, long_lines, no_command, no_command_to_ask, only_in_chat,

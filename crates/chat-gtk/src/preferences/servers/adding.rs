@@ -18,7 +18,6 @@ use gtk::glib;
 use self::choice::Choice;
 pub(super) use self::pasting::paste;
 use super::super::rows::PreferencesContext;
-use super::acts;
 use crate::close_keys::close_with_escape;
 
 /// The files of other programs.

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use async_trait::async_trait;
-use chat_mcp::client::{Asked, Discovery, Fault};
+use chat_mcp::client::{Asked, CallFault, Discovery, Fault};
 use rmcp::model::{
     CallToolRequestParams, ContentBlock, ElicitRequestParams, ElicitResult, ProtocolVersion,
 };
@@ -124,7 +124,7 @@ async fn a_question_ends_with_its_call() {
         stop.cancel();
     };
     let (answer, ()) = tokio::join!(calling, stopping);
-    assert_eq!(answer.unwrap_err(), Fault::Stopped);
+    assert_eq!(answer.unwrap_err(), CallFault::Server(Fault::Stopped));
     timeout(PATIENCE, asked.has_ended.notified()).await.expect("the question stays open");
 }
 

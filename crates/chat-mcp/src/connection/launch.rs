@@ -55,7 +55,8 @@ impl Launcher {
         stop: &CancellationToken,
     ) -> Result<Launched, StartFault> {
         let config = &self.server.config;
-        let resolved = stop.run_until_cancelled(config.expand(&self.keys)).await.ok_or_else(stopped)?;
+        let resolved =
+            stop.run_until_cancelled(config.expand(&self.keys)).await.ok_or_else(stopped)?;
         let resolved = resolved.map_err(StartFault::Expand)?;
         let ending = Ending::default();
         match (&config.transport, resolved) {

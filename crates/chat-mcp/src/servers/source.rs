@@ -22,6 +22,7 @@ impl ToolSource for Servers {
     async fn prepare(&self, project: Option<&Path>) {
         self.refresh(project).await;
         let entries = self.lock().of_session(project);
+        join_all(entries.iter().map(Entry::tools)).await;
         // One that failed is not waited for: it is there again when it is.
         let is_waited_for = |entry: &&Arc<Entry>| {
             let state = entry.connection().snapshot().state;
@@ -29,6 +30,13 @@ impl ToolSource for Servers {
         };
         let waiting = entries.iter().filter(is_waited_for);
         join_all(waiting.map(|entry| entry.connection().ready(PREPARE))).await;
+        join_all(entries.iter().map(Entry::tools)).await;
+    }
+
+    async fn recall(&self, project: Option<&Path>) {
+        self.refresh(project).await;
+        let entries = self.lock().of_session(project);
+        join_all(entries.iter().map(Entry::tools)).await;
     }
 
     fn tools(&self, session: SourceScope<'_>) -> Registry {
@@ -54,5 +62,6 @@ impl ToolSource for Servers {
     async fn close(&self) {
         let entries = self.lock().entries();
         join_all(entries.iter().map(|entry| entry.connection().stop())).await;
+        self.0.settle().await;
     }
 }

@@ -5,6 +5,7 @@ mod oauth;
 mod server;
 mod servers;
 mod stdio;
+mod tools;
 
 use async_trait::async_trait;
 use chat_mcp::client::Asked;

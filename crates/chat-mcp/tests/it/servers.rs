@@ -1,11 +1,13 @@
 //! Tests servers as they are configured: from the file to their tools, and through their end.
 
+mod files;
 mod slow;
 
 use std::path::Path;
 use std::time::Duration;
 
 use chat_core::settings::Folders;
+use chat_core::tool::ToolSource;
 use chat_mcp::client::Fault;
 use chat_mcp::connection::{StartFault, State};
 use chat_mcp::servers::{ServerKey, Servers, ServersOptions};
@@ -80,7 +82,7 @@ async fn tools_are_known_in_the_next_run_without_a_start() {
         .unwrap();
     drop(servers);
     let later = below(folder.path());
-    later.refresh(None).await;
+    later.recall(None).await;
     let status = later.status(&key("notes")).unwrap();
     assert_eq!((status.state, status.tools.unwrap()), (State::Stopped, tools));
 }

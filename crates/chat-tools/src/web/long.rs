@@ -41,7 +41,9 @@ fn shorten(text: &str, limit: usize, folder: &Path) -> String {
                 "{head}\n\n[{shown} of {all}. Continue with fetch_output: id {id}, from line {next}.]"
             )
         }
-        Err(error) => format!("{head}\n\n[{shown} of {all}. The rest could not be stored: {error}.]"),
+        Err(error) => {
+            format!("{head}\n\n[{shown} of {all}. The rest could not be stored: {error}.]")
+        }
     }
 }
 

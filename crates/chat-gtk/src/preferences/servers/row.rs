@@ -143,7 +143,7 @@ impl Row {
 /// How a server is, in words.
 pub(super) fn state(status: Option<&ServerStatus>) -> String {
     let Some(status) = status else { return gettext("Off") };
-    let tools = status.tools.as_ref().map(Vec::len);
+    let tools = status.tools.as_ref().map(|tools| tools.len());
     words::mcp_state(&status.state, tools)
 }
 

@@ -113,7 +113,7 @@ async fn started(name: &str, program: &Program) -> Result<ServerStatus> {
         () = signals.next() => return Err(CliError::Stopped),
     };
     match result {
-        Some(Ok(())) => program.servers.status(&key).ok_or_else(|| missing(name)),
+        Some(Ok(())) => program.servers.status_with_tools(&key).await.ok_or_else(|| missing(name)),
         Some(Err(fault)) => {
             let mut words = words::mcp_start_fault(&fault);
             if matches!(fault, StartFault::Client(Fault::Unauthorized(_))) {

@@ -213,12 +213,19 @@ impl Servers {
     /// The servers that are used, the user's first, with how they are.
     pub fn list(&self) -> Vec<ServerStatus> {
         let entries = self.lock().entries();
-        entries.iter().map(|entry| entry.status()).collect()
+        entries.iter().map(Entry::status).collect()
     }
 
     /// How a server is, as far as that is known; none if it is not used. Waits for nothing.
     pub fn status(&self, key: &ServerKey) -> Option<ServerStatus> {
         let entry = self.lock().entry(key)?;
+        Some(entry.status())
+    }
+
+    /// The same once its tools were looked at, if it has listed them in this run or an earlier one.
+    pub async fn status_with_tools(&self, key: &ServerKey) -> Option<ServerStatus> {
+        let entry = self.lock().entry(key)?;
+        drop(entry.tools().await);
         Some(entry.status())
     }
 
@@ -229,9 +236,7 @@ impl Servers {
     pub async fn start(&self, key: &ServerKey) -> Option<Result<(), StartFault>> {
         self.refresh(key.project.as_deref()).await;
         let entry = self.lock().entry(key)?;
-        let started = entry.connection().ready(START).await.map(drop);
-        drop(entry.tools().await);
-        Some(started)
+        Some(entry.connection().ready(START).await.map(drop))
     }
 
     /// Ends a server if it runs, and starts it.

@@ -94,7 +94,7 @@ async fn what_was_read_before_trust_was_taken_back_does_not_count() {
 async fn how_a_server_is_waits_for_nothing_and_is_told_later() {
     let (_folder, servers) = configured(&json!({ "notes": scripted(&["good"]) })).await;
     servers.start(&key("notes")).await.unwrap().unwrap();
-    let tools = servers.status(&key("notes")).unwrap().tools.unwrap();
+    let tools = servers.status_with_tools(&key("notes")).await.unwrap().tools.unwrap();
     let again = servers.status(&key("notes")).unwrap().tools.unwrap();
     assert!(std::sync::Arc::ptr_eq(&tools, &again), "nothing is copied");
     // Another way of starting makes it another server, of which nothing is known.
@@ -106,6 +106,6 @@ async fn how_a_server_is_waits_for_nothing_and_is_told_later() {
     changes.changed().await.unwrap();
     assert_eq!(servers.status(&key("notes")).unwrap().tools, None);
     servers.start(&key("notes")).await.unwrap().unwrap();
-    let more = servers.status(&key("notes")).unwrap().tools.unwrap();
+    let more = servers.status_with_tools(&key("notes")).await.unwrap().tools.unwrap();
     assert_eq!(more.len(), tools.len() + 1);
 }

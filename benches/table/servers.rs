@@ -49,6 +49,7 @@ async fn call(plan: &Plan) -> Result<Row> {
     let folder = tempfile::tempdir()?;
     let servers = configured(folder.path(), &json!({ "bench": server(&program, 0) })).await?;
     start(&servers).await?;
+    servers.recall(None).await;
     let memory = Arc::<Memory>::default();
     let offered = servers.tools(SourceScope { project: None, memory: &memory, window: None });
     let tool = offered.get("bench__echo").context("the server has no tool echo")?;
@@ -88,7 +89,7 @@ async fn list(plan: &Plan) -> Result<Row> {
         row.floor.push(start(&few).await?);
         row.natter.push(start(&many).await?);
     }
-    let status = many.status(&key()).context("there is no server")?;
+    let status = many.status_with_tools(&key()).await.context("there is no server")?;
     ensure!(status.tools.is_some_and(|tools| tools.len() >= MANY), "tools are missing");
     Ok(row)
 }

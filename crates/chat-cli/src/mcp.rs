@@ -5,6 +5,7 @@ mod project;
 
 use std::fmt::Write as _;
 
+use chat_core::tool::ToolSource;
 use chat_mcp::config::{Change, WriteError};
 use chat_mcp::connection::StartFault;
 use chat_mcp::servers::{ServerKey, ServerStatus, ToolStatus};
@@ -54,10 +55,11 @@ struct View<'a> {
 
 async fn list(json: bool, program: &Program) -> Result<Outcome> {
     let config = program.servers.config();
+    program.servers.recall(None).await;
     let mut out = String::new();
     for server in &config.servers {
         let status = program.servers.status(&ServerKey::of_user(&server.name));
-        let count = status.as_ref().and_then(|it| it.tools.as_ref()).map(Vec::len);
+        let count = status.as_ref().and_then(|it| it.tools.as_ref()).map(|tools| tools.len());
         let what = words::mcp_command_line(&server.config);
         if json {
             out.push_str(&line_of(&View {
@@ -116,7 +118,7 @@ async fn started(name: &str, program: &Program) -> Result<ServerStatus> {
         () = signals.next() => return Err(CliError::Stopped),
     };
     match result {
-        Some(Ok(())) => program.servers.status(&key).ok_or_else(|| missing(name)),
+        Some(Ok(())) => program.servers.status_with_tools(&key).await.ok_or_else(|| missing(name)),
         Some(Err(fault)) => Err(CliError::Said(servers::why(name, &fault))),
         None if program.servers.config().server(name).is_some() => {
             Err(CliError::Said(say::server_is_off(name)))

@@ -35,16 +35,29 @@ pub struct Connection {
 
 impl Connection {
     /// A connection that has not begun yet. `changed` is called whenever its snapshot changes, and must return at once.
+    /// Nothing begins before `replaced` is done, for a while.
     pub fn new(
         launcher: Launcher,
         runtime: &Handle,
         changed: impl Fn() + Send + Sync + 'static,
+        replaced: Option<impl Future<Output = ()> + Send + 'static>,
     ) -> Self {
         let (commands, received) = mpsc::unbounded_channel();
         let (sender, snapshots) = watch::channel(Snapshot::default());
         let publish = state::Publisher::new(sender, Arc::new(changed));
-        let task = runtime.spawn(supervise(launcher, publish, received)).abort_handle();
-        Self { commands, snapshots, task }
+        let task = runtime.spawn(async move {
+            if let Some(replaced) = replaced {
+                let _ = timeout(END, replaced).await;
+            }
+            supervise(launcher, publish, received).await;
+        });
+        Self { commands, snapshots, task: task.abort_handle() }
+    }
+
+    /// Waits until this is dropped.
+    pub fn gone(&self) -> impl Future<Output = ()> + Send + use<> {
+        let mut snapshots = self.snapshots.clone();
+        async move { while snapshots.changed().await.is_ok() {} }
     }
 
     /// How it is now.

@@ -6,6 +6,7 @@ mod cache;
 mod context;
 mod entry;
 mod known;
+mod reading;
 mod source;
 mod status;
 mod trusted;
@@ -17,18 +18,15 @@ use std::time::Duration;
 
 use chat_core::settings::Folders;
 use chat_definitions::{Digest, TrustStore};
-use chat_permission::path::{PathEnvironment, Project};
 use chat_sandbox::Preference;
 use tokio::runtime::Handle;
 use tokio::sync::watch;
-use tokio::task::spawn_blocking;
+use tokio::task::{JoinSet, spawn_blocking};
 
 use self::entry::Entry;
 use self::known::Known;
-use crate::config::{
-    Change, ConfigFile, FileVersion, McpConfig, PathBase, Server, StartSummary, WriteError,
-    read_project,
-};
+use self::reading::{Read, Reader};
+use crate::config::{Change, ConfigFile, McpConfig, PathBase, Server, StartSummary, WriteError};
 use crate::connection::StartFault;
 use crate::keys::Keys;
 use crate::tools::Approved;
@@ -126,8 +124,12 @@ struct Inner {
     approved: Approved,
     known: Mutex<Known>,
     changes: Arc<watch::Sender<()>>,
+    /// Held from when the files are read until that is taken over: what is read later counts.
+    turn: Arc<tokio::sync::Mutex<()>>,
     /// The projects whose files were asked for.
     looked: Mutex<BTreeSet<PathBuf>>,
+    /// What goes on by itself: reading, and the ends of servers.
+    tasks: Mutex<JoinSet<()>>,
 }
 
 impl Servers {
@@ -142,7 +144,9 @@ impl Servers {
             approved: Approved::new(state.join("mcp-approved.json")),
             known: Mutex::default(),
             changes: Arc::new(changes),
+            turn: Arc::default(),
             looked: Mutex::default(),
+            tasks: Mutex::default(),
             options,
         }))
     }
@@ -164,30 +168,33 @@ impl Servers {
 
     /// Reads the user's file, and that of a project, and takes over what changed in them.
     pub async fn refresh(&self, project: Option<&Path>) {
-        let (file, trust) = (self.0.file.clone(), self.0.trust.clone());
-        let root = project.map(Path::to_owned);
-        let read = spawn_blocking(move || {
-            let of_project = root.map(|root| {
-                let config = open(&root).and_then(|project| read_project(&project));
-                let trusted = trust.trusted(&root);
-                (root, config.unwrap_or_default(), trusted)
-            });
-            (file.read(), of_project)
-        });
-        let Ok(((config, version), of_project)) = read.await else { return };
-        self.take(config, version, of_project);
+        let _turn = self.0.turn.lock().await;
+        self.refresh_in_turn(project).await;
+    }
+
+    async fn refresh_in_turn(&self, project: Option<&Path>) {
+        if let Some(read) = self.0.reader().read(project.map(Path::to_owned)).await {
+            self.take(read);
+        }
     }
 
     /// Reads the user's file, and that of a project, if nobody did yet. Waits for nothing.
     pub fn look(&self, project: Option<&Path>) {
+        let project = project.map(Path::to_owned);
         let is_new = {
             let mut looked = self.0.looked.lock().unwrap_or_else(PoisonError::into_inner);
-            looked.insert(project.map(Path::to_owned).unwrap_or_default())
+            looked.insert(project.clone().unwrap_or_default())
         };
         if is_new {
-            let (this, project) = (self.clone(), project.map(Path::to_owned));
-            let reading = async move { this.refresh(project.as_deref()).await };
-            drop(self.0.options.runtime.spawn(reading));
+            let (turn, reader) = (Arc::clone(&self.0.turn), self.0.reader());
+            let inner = Arc::downgrade(&self.0);
+            self.0.go_on(async move {
+                let _turn = turn.lock().await;
+                let read = reader.read(project).await;
+                if let (Some(read), Some(inner)) = (read, inner.upgrade()) {
+                    Self(inner).take(read);
+                }
+            });
         }
     }
 
@@ -197,12 +204,13 @@ impl Servers {
     /// # Errors
     /// See [`WriteError`]; the file is as it was.
     pub async fn change(&self, change: Change) -> Result<(), WriteError> {
+        let _turn = self.0.turn.lock().await;
         // The lock must not be held while the file is read.
         let known = self.lock().version();
         let version = if let Some(version) = known {
             version
         } else {
-            self.refresh(None).await;
+            self.refresh_in_turn(None).await;
             self.lock().version().ok_or(WriteError::Changed)?
         };
         self.sign_out_before(&change).await?;
@@ -217,11 +225,11 @@ impl Servers {
         let changed =
             changing.await.map_err(|error| WriteError::Io(std::io::Error::other(error)))?;
         let (config, version) = changed?;
-        self.take(config, version, None);
+        self.take(Read { config, version, of_project: None });
         Ok(())
     }
 
-    /// The user's servers as the file has them, with what is wrong with it.
+    /// The user's servers as the file has them, with what is wrong with it. While it cannot be read, those that it had.
     pub fn config(&self) -> McpConfig {
         self.lock().config().clone()
     }
@@ -229,12 +237,20 @@ impl Servers {
     /// The servers that are used, the user's first, with how they are.
     pub fn list(&self) -> Vec<ServerStatus> {
         let entries = self.lock().entries();
-        entries.iter().map(|entry| entry.status()).collect()
+        entries.iter().map(Entry::status).collect()
     }
 
-    /// How a server is; none if it is not used.
+    /// How a server is, as far as that is known; none if it is not used. Waits for nothing.
     pub fn status(&self, key: &ServerKey) -> Option<ServerStatus> {
-        Some(self.lock().entry(key)?.status())
+        let entry = self.lock().entry(key)?;
+        Some(entry.status())
+    }
+
+    /// The same once its tools were looked at, if it has listed them in this run or an earlier one.
+    pub async fn status_with_tools(&self, key: &ServerKey) -> Option<ServerStatus> {
+        let entry = self.lock().entry(key)?;
+        drop(entry.tools().await);
+        Some(entry.status())
     }
 
     /// Starts a server if it does not run, as its file has it now, and waits until it does.
@@ -304,20 +320,18 @@ impl Servers {
         Ok(())
     }
 
-    fn take(
-        &self,
-        config: McpConfig,
-        version: FileVersion,
-        of_project: Option<(PathBuf, McpConfig, BTreeSet<Digest>)>,
-    ) {
-        let gone = self.lock().take(config, version, of_project, |key, server, prefix| {
-            Entry::new(&self.0, key, server, prefix)
-        });
+    fn take(&self, Read { config, version, of_project }: Read) {
+        let begin = |key: ServerKey, server, prefix: &str, replaced: Option<&Arc<Entry>>| {
+            Entry::new(&self.0, key, server, prefix, replaced)
+        };
+        let gone = self.lock().take(config, version, of_project, begin);
         if gone.is_some() {
             self.0.changes.send_replace(());
         }
-        // What is no longer used ends here, outside of the lock.
-        drop(gone);
+        // What is no longer used ends outside of the lock, in the way of the protocol.
+        for entry in gone.into_iter().flatten() {
+            self.0.go_on(async move { entry.connection().stop().await });
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, Known> {
@@ -326,6 +340,26 @@ impl Servers {
 }
 
 impl Inner {
+    fn reader(&self) -> Reader {
+        Reader { file: self.file.clone(), trust: self.trust.clone() }
+    }
+
+    /// Does something that nobody waits for, until the servers are dropped.
+    fn go_on(&self, work: impl Future<Output = ()> + Send + 'static) {
+        let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+        while tasks.try_join_next().is_some() {}
+        tasks.spawn_on(work, &self.options.runtime);
+    }
+
+    /// Waits until all of that is done.
+    async fn settle(&self) {
+        let mut tasks = {
+            let mut tasks = self.tasks.lock().unwrap_or_else(PoisonError::into_inner);
+            std::mem::take(&mut *tasks)
+        };
+        while tasks.join_next().await.is_some() {}
+    }
+
     fn base(&self, project: Option<&Path>) -> PathBase {
         PathBase { home: self.options.home.clone(), project: project.map(Path::to_owned) }
     }
@@ -352,8 +386,4 @@ fn file_name(key: &ServerKey) -> String {
             format!("{}~{}", key.name, &of_project[..16])
         }
     }
-}
-
-fn open(root: &Path) -> Option<Project> {
-    Project::open(root, &PathEnvironment::default()).ok()
 }

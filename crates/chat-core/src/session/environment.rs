@@ -42,6 +42,15 @@ impl RequestScope {
     }
 }
 
+/// What is done to know the tools of servers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum ServerTools {
+    /// Servers are started whose tools nobody knows.
+    Found,
+    /// No server is started.
+    AsKnown,
+}
+
 /// What a request is made in.
 pub(super) struct RequestEnvironment {
     pub project: Option<Arc<Project>>,
@@ -112,6 +121,7 @@ impl Session {
         &self,
         model: &ModelRef,
         scope: RequestScope,
+        server_tools: ServerTools,
     ) -> Result<RequestEnvironment> {
         let RequestScope { project: folder, active, mode, folder: part, instructions } = scope;
         let instructions = self.instructions(folder.as_deref(), instructions);
@@ -136,7 +146,10 @@ impl Session {
         };
         let root = folder.as_ref().map(|folder| folder.project.root().to_owned());
         if let Some(source) = &self.services.tool_source {
-            source.prepare(root.as_deref()).await;
+            match server_tools {
+                ServerTools::Found => source.prepare(root.as_deref()).await,
+                ServerTools::AsKnown => source.recall(root.as_deref()).await,
+            }
         }
         let offers = !self.offered(root.as_deref(), None).is_empty();
         let capabilities = if offers {
@@ -165,14 +178,14 @@ impl Session {
         })
     }
 
-    /// What a request would be made in now.
+    /// What a request would be made in now, with the tools of servers that are known.
     pub(super) async fn current_surroundings(
         &self,
         agent: &dyn Agent,
         model: &ModelRef,
         scope: RequestScope,
     ) -> Result<Surroundings> {
-        let mut environment = self.gather_environment(model, scope).await?;
+        let mut environment = self.gather_environment(model, scope, ServerTools::AsKnown).await?;
         // The session may have another agent, or none yet.
         if let Some(ceiling) = agent.ceiling() {
             environment.mode = ceiling.within(environment.mode);

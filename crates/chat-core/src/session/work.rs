@@ -8,6 +8,7 @@ use futures_util::FutureExt;
 use jiff::Timestamp;
 use tokio_util::sync::CancellationToken;
 
+use super::environment::ServerTools;
 use super::parts::tool_calls::ToolCalls;
 use super::resolved_request::ResolvedRequest;
 use super::sink::Sink;
@@ -50,10 +51,12 @@ impl RunningTurn {
             Ok(client) => client,
             Err(error) => return self.fail(error).await,
         };
+        let scope = self.session.scope();
+        let gathering = self.session.gather_environment(&resolved.model, scope, ServerTools::Found);
         let environment = tokio::select! {
             biased;
             () = cancel.cancelled() => return self.stopped().await,
-            environment = self.session.gather_environment(&resolved.model, self.session.scope()) => environment,
+            environment = gathering => environment,
         };
         let environment = match environment {
             Ok(environment) => environment,

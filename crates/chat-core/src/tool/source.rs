@@ -15,6 +15,9 @@ pub trait ToolSource: Send + Sync + std::fmt::Debug {
     /// source's own limit. What is not known by then comes with a later round.
     async fn prepare(&self, project: Option<&Path>);
 
+    /// Reads what is known of the tools of such a session, and waits for that. Starts nothing.
+    async fn recall(&self, project: Option<&Path>);
+
     /// What a session is offered now, as far as it is known. Waits for nothing.
     fn tools(&self, session: SourceScope<'_>) -> Registry;
 

@@ -27,6 +27,7 @@ mod review;
 mod rounds;
 mod server_content;
 mod server_models;
+mod server_tools;
 mod sessions;
 mod silence;
 mod slots;

@@ -41,6 +41,16 @@ impl McpConfig {
         }
     }
 
+    /// Whether nobody knows which servers the file has: it cannot be read, or not as a file of servers.
+    pub fn is_unreadable(&self) -> bool {
+        use ProblemKind::{NotAFileOfServers, NotUtf8, Syntax, TooLarge, Unreadable};
+        let is_of_all = |problem: &Problem| {
+            let kind = &problem.kind;
+            matches!(kind, Unreadable | TooLarge { .. } | NotUtf8 | Syntax | NotAFileOfServers)
+        };
+        self.problems.iter().any(|problem| problem.server.is_none() && is_of_all(problem))
+    }
+
     /// The server of this name.
     pub fn server(&self, name: &str) -> Option<&Server> {
         self.servers.iter().find(|server| server.name == name)

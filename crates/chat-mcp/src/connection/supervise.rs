@@ -78,7 +78,8 @@ pub(super) async fn supervise(
             }
             Next::Start => {
                 publish.state(State::Starting);
-                run(&launcher, &publish, &mut commands, &mut discovery).await
+                // All that a start waits for is large.
+                Box::pin(run(&launcher, &publish, &mut commands, &mut discovery)).await
             }
         };
     }

@@ -6,8 +6,11 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chat_core::tool::ServerOffer;
+use tokio::runtime::Handle;
+use tokio::sync::watch;
+use tokio::task::spawn_blocking;
 
-use super::{Inner, START, ServerKey, ServerStatus, cache, file_name, status};
+use super::{Inner, START, ServerKey, ServerStatus, ToolStatus, cache, file_name, status};
 use crate::client::{Client, Fault, ToolList};
 use crate::config::Server;
 use crate::connection::{Connection, Launcher, StartFault};
@@ -28,8 +31,16 @@ pub(super) struct Entry {
     /// Its tools when it last ran.
     cached: OnceLock<Option<Arc<ToolList>>>,
     cache: std::path::PathBuf,
-    /// The list from which the tools were made, and the tools.
-    offer: Mutex<Option<(Arc<ToolList>, Arc<Offer>)>>,
+    /// The list that is stored there, if this run stored one.
+    stored: Mutex<Option<Arc<ToolList>>>,
+    /// What was last made of its tools. Held for a moment only.
+    made: Mutex<Option<Arc<MadeTools>>>,
+    /// Held while that is made.
+    making: Mutex<()>,
+    /// Whether it is made for those who wait for nothing.
+    is_making: AtomicBool,
+    runtime: Handle,
+    changes: Arc<watch::Sender<()>>,
     called: Arc<dyn Called>,
     /// Whether a request has waited for its tools.
     was_awaited: AtomicBool,
@@ -37,9 +48,27 @@ pub(super) struct Entry {
     for_user: Mutex<Arc<ServerOffer>>,
 }
 
+/// What was made of a list of tools.
+#[derive(Debug)]
+pub(super) struct MadeTools {
+    list: Arc<ToolList>,
+    /// Those that were switched off, by their server's names.
+    disabled: Vec<String>,
+    /// The tools, as models get them.
+    pub(super) offer: Arc<Offer>,
+    /// The same for people.
+    pub(super) shown: Arc<[ToolStatus]>,
+}
+
 impl Entry {
-    /// A server that has not begun yet.
-    pub(super) fn new(inner: &Inner, key: ServerKey, server: Server, prefix: &str) -> Arc<Self> {
+    /// A server that has not begun yet. It begins only once the one that it replaces has ended.
+    pub(super) fn new(
+        inner: &Inner,
+        key: ServerKey,
+        server: Server,
+        prefix: &str,
+        replaced: Option<&Arc<Self>>,
+    ) -> Arc<Self> {
         let launcher = Launcher {
             server: server.clone(),
             base: inner.base(key.project.as_deref()),
@@ -52,9 +81,10 @@ impl Entry {
         let (changes, runtime) = (Arc::clone(&inner.changes), inner.options.runtime.clone());
         let cache = inner.cache(&key);
         let approved = inner.approved.of(key.project.as_deref());
+        let replaced = replaced.map(|replaced| replaced.connection.gone());
         Arc::new_cyclic(|entry: &Weak<Self>| {
             let changed = {
-                let entry = entry.clone();
+                let (entry, changes) = (entry.clone(), Arc::clone(&changes));
                 move || {
                     if let Some(entry) = entry.upgrade() {
                         entry.store();
@@ -63,7 +93,7 @@ impl Entry {
                 }
             };
             Self {
-                connection: Connection::new(launcher.clone(), &runtime, changed),
+                connection: Connection::new(launcher.clone(), &runtime, changed, replaced),
                 launcher,
                 called: Arc::new(Caller { name: key.name.clone(), entry: entry.clone(), approved }),
                 was_awaited: AtomicBool::new(false),
@@ -73,7 +103,12 @@ impl Entry {
                 })),
                 prefix: prefix.to_owned(),
                 cached: OnceLock::new(),
-                offer: Mutex::default(),
+                stored: Mutex::default(),
+                made: Mutex::default(),
+                making: Mutex::default(),
+                is_making: AtomicBool::new(false),
+                runtime,
+                changes,
                 key,
                 server: Mutex::new(server),
                 cache,
@@ -87,16 +122,7 @@ impl Entry {
         if self.prefix != prefix || self.launcher.server.digest() != server.digest() {
             return false;
         }
-        let is_same = {
-            let mut known = self.lock();
-            let is_same = *known == *server;
-            known.clone_from(server);
-            is_same
-        };
-        if !is_same {
-            // Which tools are switched off may be something else now.
-            *self.offer.lock().unwrap_or_else(PoisonError::into_inner) = None;
-        }
+        self.lock().clone_from(server);
         true
     }
 
@@ -127,7 +153,56 @@ impl Entry {
     }
 
     /// Its tools, if they are known: as it lists them now, or when it last ran.
-    pub(super) fn offer(&self) -> Option<Arc<Offer>> {
+    pub(super) async fn tools(self: &Arc<Self>) -> Option<Arc<MadeTools>> {
+        let (made, is_now) = self.made();
+        if is_now {
+            return made;
+        }
+        let this = Arc::clone(self);
+        spawn_blocking(move || this.make()).await.ok().flatten()
+    }
+
+    /// Its tools as far as somebody looked at them. Waits for nothing: if they are others now, the changes tell when they are
+    /// known.
+    pub(super) fn known_tools(self: &Arc<Self>) -> Option<Arc<MadeTools>> {
+        let (made, is_now) = self.made();
+        if !is_now && !self.is_making.swap(true, Ordering::AcqRel) {
+            let this = Arc::clone(self);
+            self.runtime.spawn_blocking(move || {
+                this.make();
+                this.is_making.store(false, Ordering::Release);
+                this.changes.send_replace(());
+            });
+        }
+        made
+    }
+
+    /// The same as models get them.
+    pub(super) fn offer(self: &Arc<Self>) -> Option<Arc<Offer>> {
+        self.known_tools().map(|made| Arc::clone(&made.offer))
+    }
+
+    /// What was last made of its tools, and whether that is how they are now.
+    fn made(&self) -> (Option<Arc<MadeTools>>, bool) {
+        let made = lock(&self.made).clone();
+        let list = self.connection.snapshot().tools.map(Some);
+        let is_now = match (list.or_else(|| self.cached.get().cloned()), &made) {
+            (Some(None), None) => true,
+            (Some(Some(list)), Some(made)) => {
+                Arc::ptr_eq(&list, &made.list) && made.disabled == self.disabled_tools()
+            }
+            _ => false,
+        };
+        (made, is_now)
+    }
+
+    /// Makes that. Blocks: what the last run knew is read, and each tool is looked at.
+    fn make(&self) -> Option<Arc<MadeTools>> {
+        let _making = lock(&self.making);
+        let (made, is_now) = self.made();
+        if is_now {
+            return made;
+        }
         let list = match self.connection.snapshot().tools {
             Some(list) => list,
             None => {
@@ -135,21 +210,21 @@ impl Entry {
                 self.cached.get_or_init(read).clone()?
             }
         };
-        let mut known = self.offer.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some((of, offer)) = &*known
-            && Arc::ptr_eq(of, &list)
-        {
-            return Some(Arc::clone(offer));
-        }
-        let disabled = self.lock().config.options.disabled_tools.clone();
+        let disabled = self.disabled_tools();
         let offer = Arc::new(Offer::of(
             &list,
             &self.called,
             (&self.prefix, self.key.project.as_deref()),
             |tool| !disabled.iter().any(|off| off == tool),
         ));
-        *known = Some((list, Arc::clone(&offer)));
-        Some(offer)
+        let shown = status::tools(&offer);
+        let made = Arc::new(MadeTools { list, disabled, offer, shown });
+        *lock(&self.made) = Some(Arc::clone(&made));
+        Some(made)
+    }
+
+    fn disabled_tools(&self) -> Vec<String> {
+        self.lock().config.options.disabled_tools.clone()
     }
 
     pub(super) fn was_awaited(&self) -> bool {
@@ -169,27 +244,29 @@ impl Entry {
         *self.for_user.lock().unwrap_or_else(PoisonError::into_inner) = offer;
     }
 
-    pub(super) fn status(&self) -> ServerStatus {
-        status::of(self, &self.connection.snapshot())
+    /// How it is. Waits for nothing.
+    pub(super) fn status(self: &Arc<Self>) -> ServerStatus {
+        status::of(self, &self.connection.snapshot(), self.known_tools().as_deref())
     }
 
     /// Keeps the tools for the next run.
     fn store(&self) {
         let Some(list) = self.connection.snapshot().tools else { return };
-        let is_known = {
-            let offer = self.offer.lock().unwrap_or_else(PoisonError::into_inner);
-            offer.as_ref().is_some_and(|(of, _)| Arc::ptr_eq(of, &list))
-        };
-        if is_known {
+        let before = lock(&self.stored).replace(Arc::clone(&list));
+        if before.is_some_and(|before| Arc::ptr_eq(&before, &list)) {
             return;
         }
         let (path, server) = (self.cache.clone(), self.launcher.server.clone());
-        tokio::task::spawn_blocking(move || {
+        spawn_blocking(move || {
             if let Err(error) = cache::write(&path, &server, &list) {
                 tracing::warn!(%error, "the tools of a server are not kept for the next start");
             }
         });
     }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Reaches an entry from its tools, which do not keep it.
@@ -206,9 +283,9 @@ impl Called for Caller {
         &self.name
     }
 
-    fn now(&self, tool: &str) -> Option<Arc<Definition>> {
-        let offer = self.entry.upgrade()?.offer()?;
-        let found = offer.on().find(|offered| offered.definition.tool == tool)?;
+    async fn now(&self, tool: &str) -> Option<Arc<Definition>> {
+        let made = self.entry.upgrade()?.tools().await?;
+        let found = made.offer.on().find(|offered| offered.definition.tool == tool)?;
         Some(Arc::clone(&found.definition))
     }
 

@@ -63,15 +63,20 @@ impl Known {
     }
 
     /// Takes over what the files say now. A server stays the same one, and runs on, unless something changed that decides how
-    /// it is started. Returns the servers that are no longer used, if anything changed.
+    /// it is started. While the user's cannot be read, its servers are those that it had. `begin` is given the server that
+    /// another one replaces. Returns the servers that are no longer used, if anything changed.
     pub(super) fn take(
         &mut self,
-        user: McpConfig,
+        mut user: McpConfig,
         version: FileVersion,
         of_project: Option<(PathBuf, McpConfig, BTreeSet<Digest>)>,
-        begin: impl Fn(ServerKey, Server, &str) -> Arc<Entry>,
+        begin: impl Fn(ServerKey, Server, &str, Option<&Arc<Entry>>) -> Arc<Entry>,
     ) -> Option<Vec<Arc<Entry>>> {
         let is_new = self.version != Some(version);
+        if user.is_unreadable() {
+            // What runs goes on while the user mends it.
+            user.servers = std::mem::take(&mut self.user.servers);
+        }
         (self.user, self.version) = (user, Some(version));
         let mut changed = is_new;
         if let Some((root, config, trusted)) = of_project {
@@ -110,8 +115,9 @@ impl Known {
             let entry = match kept {
                 Some(entry) if entry.become_server(server, &prefix) => entry,
                 replaced => {
-                    before.extend(replaced.map(|entry| (key.clone(), entry)));
-                    begin(key.clone(), server.clone(), &prefix)
+                    let entry = begin(key.clone(), server.clone(), &prefix, replaced.as_ref());
+                    before.extend(replaced.map(|replaced| (key.clone(), replaced)));
+                    entry
                 }
             };
             self.entries.insert(key, entry);

@@ -22,6 +22,7 @@ impl ToolSource for Servers {
     async fn prepare(&self, project: Option<&Path>) {
         self.refresh(project).await;
         let entries = self.lock().of_session(project);
+        join_all(entries.iter().map(Entry::tools)).await;
         // One that failed, or for which a request has waited, is not waited for: it is there when it is.
         let is_waited_for = |entry: &&Arc<Entry>| match entry.connection().snapshot() {
             Snapshot { state: State::Failed { .. }, .. } => false,
@@ -35,6 +36,13 @@ impl ToolSource for Servers {
             entry.set_awaited();
         });
         join_all(waiting).await;
+        join_all(entries.iter().map(Entry::tools)).await;
+    }
+
+    async fn recall(&self, project: Option<&Path>) {
+        self.refresh(project).await;
+        let entries = self.lock().of_session(project);
+        join_all(entries.iter().map(Entry::tools)).await;
     }
 
     fn tools(&self, session: SourceScope<'_>) -> Registry {
@@ -61,5 +69,6 @@ impl ToolSource for Servers {
     async fn close(&self) {
         let entries = self.lock().entries();
         join_all(entries.iter().map(|entry| entry.connection().stop())).await;
+        self.0.settle().await;
     }
 }

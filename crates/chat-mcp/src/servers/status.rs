@@ -1,11 +1,14 @@
 //! Says how a server is, for people.
 
+use std::sync::Arc;
+
 use crate::client::Client;
 use crate::config::Server;
 use crate::connection::{Snapshot, StartFault, State};
 
 use super::ServerKey;
-use super::entry::Entry;
+use super::entry::{Entry, MadeTools};
+use crate::tools::{Offer, Offered};
 
 /// How a server is.
 #[derive(Clone, Debug)]
@@ -27,7 +30,7 @@ pub struct ServerStatus {
     /// The revision of the protocol that is spoken, while it runs.
     pub protocol: Option<String>,
     /// Its tools by name; none if they are not known yet.
-    pub tools: Option<Vec<ToolStatus>>,
+    pub tools: Option<Arc<[ToolStatus]>>,
     /// How many more it has that cannot be used.
     pub unusable: usize,
     /// How many bytes of a model's window those take that are offered.
@@ -51,16 +54,8 @@ pub struct ToolStatus {
     pub is_on: bool,
 }
 
-pub(super) fn of(entry: &Entry, snapshot: &Snapshot) -> ServerStatus {
-    let offer = entry.offer();
-    let tool = |offered: &crate::tools::Offered| ToolStatus {
-        name: offered.definition.tool.clone(),
-        model_name: offered.tool.info().name().to_owned(),
-        title: offered.definition.title.clone(),
-        description: offered.definition.description.clone(),
-        read_only: offered.definition.read_only,
-        is_on: offered.is_on,
-    };
+/// How a server is; `made` is what is known of its tools.
+pub(super) fn of(entry: &Entry, snapshot: &Snapshot, made: Option<&MadeTools>) -> ServerStatus {
     let client = snapshot.client.as_ref();
     ServerStatus {
         key: entry.key().clone(),
@@ -71,8 +66,21 @@ pub(super) fn of(entry: &Entry, snapshot: &Snapshot) -> ServerStatus {
         is_signed_in: entry.launcher().is_signed_in(),
         program: client.and_then(Client::server).map(|it| (it.name, it.version)),
         protocol: client.and_then(Client::version).map(|it| it.to_string()),
-        tools: offer.as_ref().map(|offer| offer.tools.iter().map(tool).collect()),
-        unusable: offer.as_ref().map_or(0, |offer| offer.unusable),
-        bytes: offer.as_ref().map_or(0, |offer| offer.bytes),
+        tools: made.map(|made| Arc::clone(&made.shown)),
+        unusable: made.map_or(0, |made| made.offer.unusable),
+        bytes: made.map_or(0, |made| made.offer.bytes),
     }
+}
+
+/// The tools of a server for people.
+pub(super) fn tools(offer: &Offer) -> Arc<[ToolStatus]> {
+    let tool = |offered: &Offered| ToolStatus {
+        name: offered.definition.tool.clone(),
+        model_name: offered.tool.info().name().to_owned(),
+        title: offered.definition.title.clone(),
+        description: offered.definition.description.clone(),
+        read_only: offered.definition.read_only,
+        is_on: offered.is_on,
+    };
+    offer.tools.iter().map(tool).collect()
 }

@@ -26,7 +26,7 @@ pub(crate) trait Called: Send + Sync + std::fmt::Debug {
     fn server(&self) -> &str;
 
     /// How its tool of this name is described now; none if it has none any more.
-    fn now(&self, tool: &str) -> Option<Arc<Definition>>;
+    async fn now(&self, tool: &str) -> Option<Arc<Definition>>;
 
     /// How long a call may take without a sign of life.
     fn limit(&self) -> Duration;
@@ -142,7 +142,7 @@ impl Tool for ServerTool {
             () = context.cancel.cancelled() => return Err(Denied::Stopped.into()),
         };
         // It may have changed since the model was told of it.
-        let Some(now) = called.now(tool) else {
+        let Some(now) = called.now(tool).await else {
             return Err(ToolFailure::new(format!(
                 "The server {server} has no tool {tool} any more."
             )));

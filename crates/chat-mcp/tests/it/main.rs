@@ -6,6 +6,7 @@ mod oauth;
 mod server;
 mod servers;
 mod stdio;
+mod tools;
 
 use async_trait::async_trait;
 use chat_mcp::client::{Asked, CallFault, Fault};

@@ -1,5 +1,6 @@
 //! Tests servers as they are configured: from the file to their tools, and through their end.
 
+mod files;
 mod slow;
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -80,7 +81,7 @@ async fn a_program_starts_when_it_is_needed_and_ends_when_it_is_stopped() {
     let (_folder, servers) = configured(&json!({ "notes": scripted(&["good"]) })).await;
     assert_eq!(servers.status(&key("notes")).unwrap().state, State::Stopped);
     servers.start(&key("notes")).await.unwrap().unwrap();
-    let status = servers.status(&key("notes")).unwrap();
+    let status = servers.status_with_tools(&key("notes")).await.unwrap();
     assert_eq!(status.state, State::Running);
     assert!(status.tools.unwrap().iter().any(|tool| tool.name == "echo"));
     servers.stop(&key("notes")).await;
@@ -92,7 +93,7 @@ async fn a_program_starts_when_it_is_needed_and_ends_when_it_is_stopped() {
 async fn tools_are_known_in_the_next_run_without_a_start() {
     let (folder, servers) = configured(&json!({ "notes": scripted(&["good"]) })).await;
     servers.start(&key("notes")).await.unwrap().unwrap();
-    let tools = servers.status(&key("notes")).unwrap().tools.unwrap();
+    let tools = servers.status_with_tools(&key("notes")).await.unwrap().tools.unwrap();
     let kept = Folders::below(folder.path()).state.join("mcp/notes.tools.json");
     chat_testkit::ui::until("the tools to be kept", || async { Ok(kept.is_file().then_some(())) })
         .await
@@ -100,7 +101,7 @@ async fn tools_are_known_in_the_next_run_without_a_start() {
     drop(servers);
     let later = below(folder.path());
     later.refresh(None).await;
-    let status = later.status(&key("notes")).unwrap();
+    let status = later.status_with_tools(&key("notes")).await.unwrap();
     assert_eq!((status.state, status.tools.unwrap()), (State::Stopped, tools));
 }
 

@@ -41,11 +41,15 @@ pub(super) fn restart(context: &PreferencesContext, name: &str) {
 /// Starts a server if it does not run, and gives what came of it in words.
 pub(super) async fn test(context: &PreferencesContext, name: &str) -> String {
     let key = ServerKey::of_user(name);
-    let of_server = key.clone();
-    let started = context.servers.run(|it| async move { it.start(&of_server).await }).await;
-    match started.flatten() {
-        Some(Ok(())) => {
-            let tools = context.servers.servers.status(&key).and_then(|status| status.tools);
+    let starting = context.servers.run(|servers| async move {
+        match servers.start(&key).await? {
+            Ok(()) => Some(Ok(servers.status_with_tools(&key).await)),
+            Err(fault) => Some(Err(fault)),
+        }
+    });
+    match starting.await.flatten() {
+        Some(Ok(status)) => {
+            let tools = status.and_then(|status| status.tools);
             let count = words::mcp_tool_count(tools.map_or(0, |tools| tools.len()));
             words::fill(&gettext("Works: {tools}"), &[("tools", &count)])
         }

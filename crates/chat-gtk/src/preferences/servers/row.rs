@@ -147,7 +147,7 @@ pub(super) fn state(status: Option<&ServerStatus>) -> String {
     if status.wants_sign_in && matches!(status.state, State::Running) {
         return words::mcp_sign_in_wanted();
     }
-    let tools = status.tools.as_ref().map(Vec::len);
+    let tools = status.tools.as_ref().map(|tools| tools.len());
     words::mcp_state(&status.state, tools)
 }
 

@@ -20,7 +20,7 @@ async fn logged(servers: &Servers, what: &str) {
 }
 
 /// Whether a program with this argument runs.
-fn runs(argument: &str) -> bool {
+pub(super) fn runs(argument: &str) -> bool {
     let programs = fs::read_dir("/proc").unwrap().flatten();
     programs.map(|program| program.path().join("cmdline")).any(|path| {
         let arguments = fs::read(path).unwrap_or_default();

@@ -58,6 +58,13 @@ impl PreferencesContext {
         }
     }
 
+    /// The width of a window above the preferences that wants this one: no wider than they are, which are as narrow as the
+    /// screen needs.
+    pub(super) fn width_within(&self, wanted: i32) -> i32 {
+        let parent = self.window.upgrade().map_or(0, |window| window.width());
+        if parent > 0 { parent.min(wanted) } else { wanted }
+    }
+
     /// Makes a row show the settings, now and whenever they change. The closure must not own the
     /// row.
     pub(super) fn shows(&self, show: impl Fn(&Settings) + 'static) {

@@ -505,7 +505,7 @@ fn of_project(root: &Path) -> ServerKey {
 
 #[tokio::test]
 async fn a_name_in_a_broken_file_of_the_users_stays_the_users() {
-    let own = r#"{"mcpServers": {"plants": {"command": 1}}}"#;
+    let own = r#"{"mcpServers": {"plants": {"command": []}}}"#;
     let (_folder, root, servers) = with_project("{}", &scripted(&["good"]));
     let shown = servers.project(&root).await;
     servers.trust(&shown, true).await.unwrap();
@@ -516,7 +516,7 @@ async fn a_name_in_a_broken_file_of_the_users_stays_the_users() {
         assert!(!shown.has_untrusted() && shown.taken.contains("plants"), "{broken}");
         assert!(servers.status(&of_project(&root)).is_none(), "{broken}");
     }
-    let other = r#"{"mcpServers": {"other": {"command": 1}}}"#;
+    let other = r#"{"mcpServers": {"other": {"command": []}}}"#;
     std::fs::write(servers.file().path(), other).unwrap();
     servers.refresh(Some(&root)).await;
     assert!(servers.status(&of_project(&root)).is_some());

@@ -104,7 +104,8 @@ fn hostile_names_of_tools_become_plain_ones() {
     let home = home_with(&model, &json!({ "odd": scripted(&["bad-tools"]) }));
     let round = call(&home, &model, &["mcp:odd/good"], &[("odd__good", json!({}))]);
     assert_eq!(round.run.stderr, "", "{:?}", round.run);
-    let names = offered(&model.chats()[0].body);
+    let mut names = offered(&model.chats()[0].body);
+    names.retain(|name| name != "fetch_output");
     let is_plain = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
     for name in &names {
         assert!(name.starts_with("odd__") && name.len() <= 64, "{name}");
@@ -124,7 +125,7 @@ fn of_ten_thousand_tools_the_model_finds_the_one_that_it_needs() {
     let round = call(&home, &model, &["mcp:many/*"], &one);
     assert!(round.calls[0].told.contains("late ones"), "{:?}", round.calls);
     let chats = model.chats();
-    assert_eq!(offered(&chats[0].body), ["find_tools"]);
+    assert_eq!(offered(&chats[0].body), ["fetch_output", "find_tools"]);
     let found = offered(&chats[1].body);
-    assert!(found.len() <= 11 && found.contains(&"many__generated_4242".to_owned()), "{found:?}");
+    assert!(found.len() <= 12 && found.contains(&"many__generated_4242".to_owned()), "{found:?}");
 }

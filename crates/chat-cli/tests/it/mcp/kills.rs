@@ -49,10 +49,8 @@ fn a_killed_server_fails_its_calls_alone_and_is_there_again_for_the_next() {
     let broke = "tool_call_fail: The server notes did not do it: the connection broke. It may be back in a moment.";
     assert_eq!(told, [broke, "not touched"]);
 
-    // It comes back by itself. While nobody calls it, it is killed once more.
-    let second = running(&mut seat, |it| it.id != first.id);
-    second.kill();
-    second.wait();
+    // It comes back by itself.
+    running(&mut seat, |it| it.id != first.id);
     gate.open();
     let run = seat.end().ok();
     assert_eq!(run.stdout, "Hm. \nThat is all.\n");

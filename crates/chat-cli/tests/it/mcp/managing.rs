@@ -127,7 +127,7 @@ fn an_error_in_a_header_says_nothing_of_its_value() {
 fn a_server_that_the_user_has_under_a_name_keeps_it_even_with_an_error() {
     let home = Home::with("");
     let own =
-        "{\"mcpServers\": {\"plants\": {\"command\": 1}, \"notes\": {\"command\": \"notes\"}}}";
+        "{\"mcpServers\": {\"plants\": {\"command\": []}, \"notes\": {\"command\": \"notes\"}}}";
     fs::create_dir_all(home.path("config/natter")).expect("a folder");
     fs::write(home.path("config/natter/mcp.json"), own).expect("a file");
     let project = home.path("garden");

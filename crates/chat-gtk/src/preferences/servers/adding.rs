@@ -111,7 +111,7 @@ fn show(context: &PreferencesContext, title: &str, found: ForeignServers) {
     let window = adw::Window::builder()
         .modal(true)
         .destroy_with_parent(true)
-        .default_width(480)
+        .default_width(context.width_within(480))
         .default_height(560)
         .title(title)
         .content(&content)

@@ -67,7 +67,7 @@ pub(super) fn open(context: &PreferencesContext, name: &str) {
     let window = adw::Window::builder()
         .modal(true)
         .destroy_with_parent(true)
-        .default_width(520)
+        .default_width(context.width_within(520))
         .default_height(600)
         .title(name)
         .content(&content)

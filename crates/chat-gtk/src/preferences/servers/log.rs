@@ -42,7 +42,7 @@ pub(super) fn open(context: &PreferencesContext, name: &str) {
     let window = adw::Window::builder()
         .modal(true)
         .destroy_with_parent(true)
-        .default_width(560)
+        .default_width(context.width_within(560))
         .default_height(480)
         .title(title)
         .content(&content)

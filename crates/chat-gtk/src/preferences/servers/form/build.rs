@@ -121,7 +121,7 @@ impl Form {
         let window = adw::Window::builder()
             .modal(true)
             .destroy_with_parent(true)
-            .default_width(width_above(context))
+            .default_width(context.width_within(SIZE.0))
             .default_height(SIZE.1)
             .title(title)
             .content(&content)
@@ -155,12 +155,6 @@ impl Form {
             looked: RefCell::default(),
         })
     }
-}
-
-/// No wider than the preferences, which are as narrow as the screen needs.
-fn width_above(context: &PreferencesContext) -> i32 {
-    let parent = context.window.upgrade().map_or(0, |window| window.width());
-    if parent > 0 { parent.min(SIZE.0) } else { SIZE.0 }
 }
 
 fn switch_row(title: &str, subtitle: &str) -> (adw::ActionRow, gtk::Switch) {

@@ -51,7 +51,8 @@ async fn call(plan: &Plan) -> Result<Row> {
     start(&servers).await?;
     servers.recall(None).await;
     let memory = Arc::<Memory>::default();
-    let offered = servers.tools(SourceScope { project: None, memory: &memory, window: None });
+    let scope = SourceScope { project: None, memory: &memory, window: None, percent: 100 };
+    let offered = servers.tools(scope);
     let tool = offered.get("bench__echo").context("the server has no tool echo")?;
     let (_child, bare) = bare(&program).await?;
     for round in 0..=plan.rounds {

@@ -125,24 +125,24 @@ async fn edit(servers: &Servers, name: &str, edit: impl FnOnce(&mut ServerConfig
 async fn only_what_changes_how_a_server_is_started_ends_it() {
     let (_folder, servers) = configured(&json!({ "notes": scripted(&["good"]) })).await;
     servers.start(&key("notes")).await.unwrap().unwrap();
-    let switched = |is_on: bool| {
-        let status = servers.status(&key("notes")).unwrap();
+    let switched = async |is_on: bool| {
+        let status = servers.status_with_tools(&key("notes")).await.unwrap();
         let tools = status.tools.unwrap();
         let echo = tools.iter().find(|tool| tool.name == "echo").unwrap();
         assert_eq!((status.state, echo.is_on), (State::Running, is_on));
         status.bytes
     };
-    let all = switched(true);
+    let all = switched(true).await;
     edit(&servers, "notes", |config| {
         config.options.disabled_tools.push("echo".to_owned());
         config.options.time_limit = Some(Duration::from_secs(7));
     })
     .await;
-    assert!(switched(false) < all);
+    assert!(switched(false).await < all);
     let server = servers.status(&key("notes")).unwrap().server;
     assert_eq!(Some(&server), servers.config().server("notes"));
     edit(&servers, "notes", |config| config.options.disabled_tools.clear()).await;
-    assert_eq!(switched(true), all);
+    assert_eq!(switched(true).await, all);
     edit(&servers, "notes", |config| config.options.network = true).await;
     assert_eq!(servers.status(&key("notes")).unwrap().state, State::Stopped);
 }
@@ -159,7 +159,7 @@ async fn tools_that_take_more_than_their_share_are_looked_for() {
         assert_ne!(has("notes__echo"), has(FIND_TOOLS));
         has("notes__echo")
     };
-    let bytes = servers.status(&key("notes")).unwrap().bytes;
+    let bytes = servers.status_with_tools(&key("notes")).await.unwrap().bytes;
     // A token is four bytes.
     let window = u32::try_from(bytes.div_ceil(4)).unwrap() * 2;
     assert!(offered(Some(window), 50) && !offered(Some(window), 49));
@@ -171,6 +171,7 @@ async fn tools_that_take_more_than_their_share_are_looked_for() {
 async fn a_tool_that_was_called_stays_offered_where_others_are_looked_for() {
     let (folder, servers) = configured(&json!({ "notes": scripted(&["good"]) })).await;
     servers.start(&key("notes")).await.unwrap().unwrap();
+    servers.recall(None).await;
     let memory = Arc::default();
     let offered = |percent| {
         servers.tools(SourceScope { project: None, memory: &memory, window: None, percent })
@@ -253,7 +254,8 @@ async fn a_program_that_is_killed_comes_back_by_itself_and_no_other_is_touched()
     })
     .await;
     assert_eq!(servers.status(&key("other")).unwrap().state, State::Running);
-    assert!(servers.status(&key("notes")).unwrap().tools.is_some(), "they stay known");
+    let known = servers.status_with_tools(&key("notes")).await.unwrap().tools;
+    assert!(known.is_some(), "they stay known");
     until(&servers, "notes", |state| matches!(state, State::Running)).await;
     assert_ne!(running().id, killed.id);
     assert_eq!(servers.status(&key("notes")).unwrap().trouble, None);
@@ -289,7 +291,7 @@ async fn a_program_that_ends_when_it_is_asked_for_its_revision_is_one_of_the_old
     let (_folder, servers) =
         configured(&json!({ "notes": scripted(&["dies-at-discovery"]) })).await;
     servers.start(&key("notes")).await.unwrap().unwrap();
-    let status = servers.status(&key("notes")).unwrap();
+    let status = servers.status_with_tools(&key("notes")).await.unwrap();
     assert!(status.tools.unwrap().iter().any(|tool| tool.name == "echo"));
 }
 

@@ -74,7 +74,8 @@ async fn a_long_result_is_cut_as_other_tools_cut_theirs() {
     let servers = Servers::new(ServersOptions::new(folders, Handle::current()));
     servers.prepare(None).await;
     let memory = Arc::default();
-    let offered = servers.tools(SourceScope { project: None, memory: &memory, window: None });
+    let offered =
+        servers.tools(SourceScope { project: None, memory: &memory, window: None, percent: 10 });
     let big = offered.get("notes__big").unwrap();
     let run = async |kilobytes: usize, most: usize| {
         let arguments = json!({ "kilobytes": kilobytes });

@@ -16,8 +16,7 @@ pub use foreign::{ForeignServer, ForeignServers, RequestedInput};
 pub use grants::RequestedGrants;
 pub use pasted::read_pasted;
 pub use secrets::{
-    PlainSecret, SecretPlace, free_secret_name, looks_secret, move_secret, names_secret,
-    plain_secrets,
+    PlainSecret, SecretPlace, looks_secret, move_secret, names_secret, plain_secrets,
 };
 pub use source::{ImportFolders, ImportSource};
 

@@ -6,7 +6,7 @@ use crate::config::{
     HttpServer, McpConfig, SecretText, Server, ServerConfig, ServerOptions, StdioServer, Template,
     Transport,
 };
-use crate::import::{PlainSecret, SecretPlace, free_secret_name, move_secret};
+use crate::import::{PlainSecret, SecretPlace, move_secret, numbered};
 
 /// A server that was filled in.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -46,16 +46,17 @@ impl ServerDraft {
             options: self.options(options),
         };
         let mut server = Server { name: self.name.trim().to_owned(), config };
-        let mut known = known.clone();
-        let mut secrets = Vec::new();
+        let mut secrets: Vec<(String, SecretText)> = Vec::new();
         for pair in self.filled_pairs().filter(|pair| pair.is_moved()) {
             let place = place(pair.name.trim().to_owned());
             let Some(secret) = PlainSecret::of(Some(&server.name), place) else { continue };
-            let free = free_secret_name(&known, &secret);
+            let is_taken = |name: &String| {
+                known.refers_to(name) || secrets.iter().any(|(taken, _)| taken == name)
+            };
+            // The numbers never end.
+            let Some(free) = numbered(&secret.name).find(|name| !is_taken(name)) else { continue };
             if let Some(text) = move_secret(&mut server.config, &secret.place, &free) {
                 secrets.push((free, text));
-                // The next one must not get the same name.
-                known.servers.push(server.clone());
             }
         }
         server.check().ok()?;

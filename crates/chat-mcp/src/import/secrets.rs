@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use crate::config::{McpConfig, SecretText, ServerConfig, Template, Transport, is_secret_name};
+use crate::config::{SecretText, ServerConfig, Template, Transport, is_secret_name};
 
 use super::variables::secret_name;
 
@@ -81,12 +81,6 @@ pub fn plain_secrets(server: Option<&str>, config: &ServerConfig) -> Vec<PlainSe
     };
     let secret = |(name, _): (&String, &Template)| PlainSecret::of(server, place(name.clone()));
     map.iter().filter(is_secret).filter_map(secret).collect()
-}
-
-/// The name under which a secret is kept: one to which no server refers yet, so that no other secret is lost.
-pub fn free_secret_name(known: &McpConfig, secret: &PlainSecret) -> String {
-    let mut names = numbered(&secret.name);
-    names.find(|name| !known.refers_to(name)).unwrap_or_else(|| secret.name.clone())
 }
 
 /// The name of a secret, and the same with a number, counted up.

@@ -51,6 +51,11 @@ impl McpConfig {
         self.problems.iter().any(|problem| problem.server.is_none() && is_of_all(problem))
     }
 
+    /// Has the servers of an earlier file, with what is wrong with this one.
+    pub(crate) fn keep_servers(&mut self, earlier: Self) {
+        (self.servers, self.entries) = (earlier.servers, earlier.entries);
+    }
+
     /// The server of this name.
     pub fn server(&self, name: &str) -> Option<&Server> {
         self.servers.iter().find(|server| server.name == name)

@@ -75,7 +75,7 @@ impl Known {
         let is_new = self.version != Some(version);
         if user.is_unreadable() {
             // What runs goes on while the user mends it.
-            user.servers = std::mem::take(&mut self.user.servers);
+            user.keep_servers(std::mem::take(&mut self.user));
         }
         (self.user, self.version) = (user, Some(version));
         let mut changed = is_new;

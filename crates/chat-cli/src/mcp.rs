@@ -87,7 +87,8 @@ async fn list(json: bool, program: &Program) -> Result<Outcome> {
     }
     let of_project = project::listed(json, program).await?;
     out.push_str(&of_project);
-    if config.servers.is_empty() && of_project.is_empty() && !json {
+    let is_empty = config.servers.is_empty() && config.problems.is_empty();
+    if is_empty && of_project.is_empty() && !json {
         remark(&say::no_servers());
     }
     let out = if json { out } else { program.terminal.clean_output(&out).into_owned() };

@@ -57,7 +57,7 @@ pub enum Mcp {
 /// A server to add.
 #[derive(Debug, Args)]
 pub struct AddServer {
-    /// A name: up to 64 letters, digits, hyphens, and underscores
+    /// A name: up to 64 letters, digits, hyphens, underscores, periods, and @
     pub name: String,
     /// Its address
     #[arg(

@@ -77,7 +77,7 @@ async fn fill(window: &Window, field: &str, text: &str) -> Result<()> {
 
 async fn until_can_save(window: &Window, verb: &str, can: bool) -> Result<()> {
     until("the form to be saved or not", || async {
-        let save = window.find(named(verb).role(Role::Button)).await?;
+        let save = window.find(containing(verb).role(Role::Button)).await?;
         Ok((save.is(State::Sensitive) == can).then_some(()))
     })
     .await
@@ -111,9 +111,9 @@ async fn a_server_is_added_with_a_form_in_a_narrow_window() -> Result<()> {
     window.gone(containing("The name can’t be used.")).await?;
     fill(&window, "Command", &format!("notes-server '{}", notes.display())).await?;
     window.find(containing("A quotation mark isn’t closed.")).await?;
-    until_can_save(&window, "Add", false).await?;
+    until_can_save(&window, "_Add", false).await?;
     window.type_text("'").await?;
-    until_can_save(&window, "Add", true).await?;
+    until_can_save(&window, "_Add", true).await?;
     // The folder is one of the arguments.
     window.click(containing("Let It Change").role(Role::Button)).await?;
     window.click(named("Add Variable")).await?;

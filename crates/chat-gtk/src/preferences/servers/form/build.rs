@@ -159,7 +159,6 @@ impl Form {
 
 fn switch_row(title: &str, subtitle: &str) -> (adw::ActionRow, gtk::Switch) {
     let switch = gtk::Switch::builder().valign(gtk::Align::Center).build();
-    accessible::set_label(&switch, title);
     let row = plain_row(title, subtitle);
     row.add_suffix(&switch);
     row.set_activatable_widget(Some(&switch));

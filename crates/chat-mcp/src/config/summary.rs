@@ -254,9 +254,9 @@ mod tests {
         assert_eq!(reads(&base(), "\"folders\": [\"data\"]"), project);
         assert_eq!(reads(&base(), "\"readFolders\": [\"./\"]"), [PathBuf::from("/work/app/./")]);
         for options in ["\"folders\": [\".\"]", "\"folders\": [\"/work\"]", "\"sandbox\": false"] {
-            assert_eq!(reads(&base(), options), [PathBuf::new(); 0], "{options}");
+            assert!(reads(&base(), options).is_empty(), "{options}");
         }
-        assert_eq!(reads(&PathBase { project: None, ..base() }, ""), [PathBuf::new(); 0]);
+        assert!(reads(&PathBase { project: None, ..base() }, "").is_empty());
     }
 
     #[test]

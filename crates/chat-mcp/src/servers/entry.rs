@@ -203,12 +203,11 @@ impl Entry {
         if is_now {
             return made;
         }
-        let list = match self.connection.snapshot().tools {
-            Some(list) => list,
-            None => {
-                let read = || cache::read(&self.cache, &self.launcher.server);
-                self.cached.get_or_init(read).clone()?
-            }
+        let list = if let Some(list) = self.connection.snapshot().tools {
+            list
+        } else {
+            let read = || cache::read(&self.cache, &self.launcher.server);
+            self.cached.get_or_init(read).clone()?
         };
         let disabled = self.disabled_tools();
         let offer = Arc::new(Offer::of(

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
 use chat_core::settings::Folders;
-use chat_core::tool::{Memory, SourceScope, Tool, ToolSource};
+use chat_core::tool::{Memory, SourceScope, ToolSource};
 use chat_mcp::servers::{ServerKey, Servers, ServersOptions};
 use chat_testkit::server::Server;
 use chat_testkit::ui::Desktop;

@@ -13,7 +13,6 @@ use super::pairs::{PairWords, Pairs};
 use super::paths::{Paths, choose_folder};
 use super::proposals::Proposals;
 use super::section::{Section, entry};
-use crate::accessible;
 
 /// The window's size, in pixels at the default font.
 const SIZE: (i32, i32) = (520, 640);

@@ -41,7 +41,9 @@ pub fn text(asked: &PermissionRequest) -> StyledText {
             out.push(&visible(arguments), TextStyle::Plain);
             for (words, diff) in changes.iter().map(server_tool_change) {
                 out.push(&format!("\n\n{words}\n"), TextStyle::Dim);
-                diff.into_iter().for_each(|diff| out.append(&diff::styled(diff)));
+                if let Some(diff) = diff {
+                    out.append(&diff::styled(diff));
+                }
                 out.trim();
             }
         }

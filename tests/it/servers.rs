@@ -70,7 +70,9 @@ async fn choose(window: &Window, choice: &str) -> Result<()> {
 
 /// Types a text in place of what a field has.
 async fn fill(window: &Window, field: &str, text: &str) -> Result<()> {
-    window.find(named(field).role(Role::Text)).await?.click_with_mouse().await?;
+    let field = window.find(named(field).role(Role::Text)).await?;
+    field.bring_into_sight().await?;
+    field.click_with_mouse().await?;
     window.keys(&["ctrl+a"]).await?;
     window.type_text(text).await
 }
@@ -117,7 +119,7 @@ async fn a_server_is_added_with_a_form_in_a_narrow_window() -> Result<()> {
     // The folder is one of the arguments.
     window.click(containing("Let It Change").role(Role::Button)).await?;
     window.click(named("Add Variable")).await?;
-    window.type_text("NOTES_TOKEN").await?;
+    fill(&window, "Variable", "NOTES_TOKEN").await?;
     fill(&window, "Value of NOTES_TOKEN", "sk-123456789012345").await?;
     window.keys(&["alt+a"]).await?;
     window.gone(named("Add Server").role(Role::Frame)).await?;

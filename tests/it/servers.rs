@@ -120,7 +120,7 @@ async fn a_server_is_added_with_a_form_in_a_narrow_window() -> Result<()> {
     window.click(containing("Let It Change").role(Role::Button)).await?;
     window.click(named("Add Variable")).await?;
     fill(&window, "Variable", "NOTES_TOKEN").await?;
-    fill(&window, "Value of NOTES_TOKEN", "sk-123456789012345").await?;
+    fill(&window, "Secret Value", "sk-123456789012345").await?;
     window.keys(&["alt+a"]).await?;
     window.gone(named("Add Server").role(Role::Frame)).await?;
     window.find(named("Use notes")).await?;

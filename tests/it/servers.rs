@@ -118,9 +118,6 @@ async fn a_server_is_added_with_a_form_in_a_narrow_window() -> Result<()> {
     until_can_save(&window, "_Add", true).await?;
     // The folder is one of the arguments.
     window.click(containing("Let It Change").role(Role::Button)).await?;
-    window.click(named("Add Variable")).await?;
-    fill(&window, "Variable", "NOTES_TOKEN").await?;
-    fill(&window, "Secret Value", "sk-123456789012345").await?;
     window.click(containing("_Add").role(Role::Button)).await?;
     window.gone(named("Add Server").role(Role::Frame)).await?;
     window.find(named("Use notes")).await?;
@@ -128,7 +125,6 @@ async fn a_server_is_added_with_a_form_in_a_narrow_window() -> Result<()> {
     let expected = json!({
         "command": "notes-server",
         "args": [notes],
-        "env": { "NOTES_TOKEN": "${keyring:notes/NOTES_TOKEN}" },
         "natter": { "folders": [notes] },
     });
     assert_eq!(servers["notes"], expected);

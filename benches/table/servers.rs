@@ -146,7 +146,7 @@ async fn configured(folder: &Path, servers: &Value) -> Result<Servers> {
     Ok(servers)
 }
 
-/// Starts the server anew: how long that takes, in ms.
+/// Restarts the server. Returns how long that took, in ms.
 async fn start(servers: &Servers) -> Result<f64> {
     servers.stop(&key()).await;
     let began = Instant::now();

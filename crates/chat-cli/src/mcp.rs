@@ -6,7 +6,7 @@ mod project;
 use std::fmt::Write as _;
 
 use chat_core::tool::ToolSource;
-use chat_mcp::config::{Change, WriteError};
+use chat_mcp::config::{Change, Server, WriteError};
 use chat_mcp::connection::StartFault;
 use chat_mcp::servers::{ServerKey, ServerStatus, ToolStatus};
 use chat_presentation::words;
@@ -53,31 +53,40 @@ struct View<'a> {
     trusted: Option<bool>,
 }
 
+impl<'a> View<'a> {
+    fn of(server: &'a Server, status: Option<&ServerStatus>, trusted: Option<bool>) -> Self {
+        Self {
+            name: &server.name,
+            server: words::mcp_command_line(&server.config),
+            on: !server.config.disabled,
+            signed_in: status.is_some_and(|it| it.is_signed_in),
+            tools: tool_count(status),
+            trusted,
+        }
+    }
+}
+
+/// How many tools a server has, if that is known.
+fn tool_count(status: Option<&ServerStatus>) -> Option<usize> {
+    status?.tools.as_ref().map(|tools| tools.len())
+}
+
 async fn list(json: bool, program: &Program) -> Result<Outcome> {
     let config = program.servers.config();
     program.servers.recall(None).await;
     let mut out = String::new();
     for server in &config.servers {
         let status = program.servers.status(&ServerKey::of_user(&server.name));
-        let count = status.as_ref().and_then(|it| it.tools.as_ref()).map(|tools| tools.len());
-        let what = words::mcp_command_line(&server.config);
         if json {
-            out.push_str(&line_of(&View {
-                name: &server.name,
-                server: what,
-                on: !server.config.disabled,
-                signed_in: status.is_some_and(|it| it.is_signed_in),
-                tools: count,
-                trusted: None,
-            }));
+            out.push_str(&line_of(&View::of(server, status.as_ref(), None)));
             continue;
         }
         // Writing into a string cannot fail.
-        let _ = write!(out, "{:16}  {what}", server.name);
+        let _ = write!(out, "{:16}  {}", server.name, words::mcp_command_line(&server.config));
         let about = if server.config.disabled {
             Some(say::off())
         } else {
-            count.map(words::mcp_tool_count)
+            tool_count(status.as_ref()).map(words::mcp_tool_count)
         };
         let _ = about.map(|about| write!(out, "  ({about})"));
         out.push('\n');

@@ -71,16 +71,8 @@ pub(super) async fn listed(json: bool, program: &Program) -> Result<String> {
         }
         let key = ServerKey { project: Some(root.clone()), name: server.name.clone() };
         let status = program.servers.status(&key);
-        let what = words::mcp_command_line(&server.config);
         if json {
-            out.push_str(&line_of(&View {
-                name: &server.name,
-                server: what,
-                on: !server.config.disabled,
-                signed_in: status.as_ref().is_some_and(|it| it.is_signed_in),
-                tools: status.and_then(|it| it.tools).map(|tools| tools.len()),
-                trusted: Some(*trusted),
-            }));
+            out.push_str(&line_of(&View::of(server, status.as_ref(), Some(*trusted))));
             continue;
         }
         let about = match (trusted, server.config.disabled) {
@@ -89,7 +81,9 @@ pub(super) async fn listed(json: bool, program: &Program) -> Result<String> {
             (false, false) => say::of_untrusted_project(),
         };
         // Writing into a string cannot fail.
-        let _ = writeln!(out, "{:16}  {what}  ({about})", words::visible_line(&server.name));
+        let name = words::visible_line(&server.name);
+        let what = words::mcp_command_line(&server.config);
+        let _ = writeln!(out, "{name:16}  {what}  ({about})");
     }
     Ok(out)
 }

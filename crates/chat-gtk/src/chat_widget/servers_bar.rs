@@ -207,7 +207,7 @@ mod tests {
     fn found(command: &str, trusted: bool, taken: &[&str]) -> ProjectServers {
         let file = format!("{{\"mcpServers\": {{\"notes\": {{\"command\": \"{command}\"}}}}}}");
         let config = McpConfig::parse(file.as_bytes(), Origin::Project);
-        let root = PathBuf::from("/work/app");
+        let root = PathBuf::from("/projects/app");
         let base = PathBase { home: "/home/ada".into(), project: Some(root.clone()) };
         let starts = config.servers.iter().map(|it| (it.start_summary(&base), trusted)).collect();
         let taken: BTreeSet<_> = taken.iter().map(|name| (*name).to_owned()).collect();

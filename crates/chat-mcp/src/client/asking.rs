@@ -54,7 +54,7 @@ impl AskBook {
     }
 
     /// What the server asks now. If no call runs, or a question is open already, it is declined. If calls of several
-    /// chats run, nobody knows whom to ask, and there is no answer.
+    /// chats run, it is cancelled: the server doesn't say which chat the question belongs to.
     pub(super) async fn ask(&self, question: &ElicitRequestParams) -> ElicitResult {
         let Some(call) = self.lock().last().cloned() else {
             return ElicitResult::new(ElicitationAction::Decline);

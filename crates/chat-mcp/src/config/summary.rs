@@ -201,7 +201,7 @@ mod tests {
     }
 
     fn base() -> PathBase {
-        PathBase { home: "/home/ada".into(), project: Some("/work/app".into()) }
+        PathBase { home: "/home/ada".into(), project: Some("/projects/app".into()) }
     }
 
     const PROGRAM: &str = r#"{"command": "npx", "args": ["-y", "notes"], "env": {"TOKEN": "sk-1", "A": "${B}"},
@@ -217,11 +217,11 @@ mod tests {
                 program: "npx".to_owned(),
                 args: vec!["-y".to_owned(), "notes".to_owned()],
                 variables: vec!["A".to_owned(), "TOKEN".to_owned()],
-                folder: Some(path("/work/app/tools")),
+                folder: Some(path("/projects/app/tools")),
                 sandbox: true,
                 network: true,
-                folders: vec![path("/home/ada/notes"), path("/work/app/data")],
-                read_folders: vec![path("/work/app"), path("/srv")],
+                folders: vec![path("/home/ada/notes"), path("/projects/app/data")],
+                read_folders: vec![path("/projects/app"), path("/srv")],
             }
         );
         let names: Vec<_> = summary.references.iter().map(ToString::to_string).collect();
@@ -234,7 +234,7 @@ mod tests {
         let outside = server(r#"{"command": "x", "natter": {"sandbox": false}}"#);
         match outside.start_summary(&base()).action {
             StartAction::Program { sandbox, network, folder, .. } => {
-                assert_eq!((sandbox, network, folder), (false, true, Some("/work/app".into())));
+                assert_eq!((sandbox, network, folder), (false, true, Some("/projects/app".into())));
             }
             StartAction::Address { .. } => panic!("a program"),
         }
@@ -249,11 +249,16 @@ mod tests {
                 StartAction::Address { .. } => panic!("a program"),
             }
         };
-        let project = [PathBuf::from("/work/app")];
+        let project = [PathBuf::from("/projects/app")];
         assert_eq!(reads(&base(), ""), project);
         assert_eq!(reads(&base(), "\"folders\": [\"data\"]"), project);
-        assert_eq!(reads(&base(), "\"readFolders\": [\"./\"]"), [PathBuf::from("/work/app/./")]);
-        for options in ["\"folders\": [\".\"]", "\"folders\": [\"/work\"]", "\"sandbox\": false"] {
+        assert_eq!(
+            reads(&base(), "\"readFolders\": [\"./\"]"),
+            [PathBuf::from("/projects/app/./")]
+        );
+        for options in
+            ["\"folders\": [\".\"]", "\"folders\": [\"/projects\"]", "\"sandbox\": false"]
+        {
             assert!(reads(&base(), options).is_empty(), "{options}");
         }
         assert!(reads(&PathBase { project: None, ..base() }, "").is_empty());
@@ -325,7 +330,7 @@ mod tests {
             ("/srv", Some("/srv"), Some("/srv")),
             ("~", Some("/home/ada"), Some("/home/ada")),
             ("~//x", Some("/home/ada/x"), Some("/home/ada/x")),
-            ("x/y", None, Some("/work/app/x/y")),
+            ("x/y", None, Some("/projects/app/x/y")),
             ("~bob/x", None, None),
         ] {
             assert_eq!(user.folder(path), of_user.map(PathBuf::from), "{path}");

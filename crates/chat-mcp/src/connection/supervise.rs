@@ -254,7 +254,7 @@ async fn serve(
     let mut listening = std::pin::pin!(client.listen().fuse());
     let mut subscription = None;
     let mut listing = std::pin::pin!(Fuse::terminated());
-    // When the tools are listed anew, if they changed since they were last.
+    // When to list the tools again, if they have changed.
     let mut due: Option<Instant> = None;
     loop {
         let is_due = due.is_some() && listing.is_terminated();

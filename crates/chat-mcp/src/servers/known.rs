@@ -74,7 +74,7 @@ impl Known {
     ) -> Option<Vec<Arc<Entry>>> {
         let is_new = self.version != Some(version);
         if user.is_unreadable() {
-            // What runs goes on while the user mends it.
+            // Servers keep running until the user has fixed the file.
             user.keep_servers(std::mem::take(&mut self.user));
         }
         (self.user, self.version) = (user, Some(version));

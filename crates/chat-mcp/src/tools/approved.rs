@@ -218,7 +218,7 @@ mod tests {
             for other in [approved.approval("s", &tool("u", "1")), approved.approval("r", &one)] {
                 assert_eq!(other.await, Approval::New);
             }
-            let of_project = approved.of(Some(Path::new("/work/app")));
+            let of_project = approved.of(Some(Path::new("/projects/app")));
             assert_eq!(of_project.approval("s", &one).await, Approval::New);
         }
         Approved::new(&path).remember("s", &two).await.unwrap();

@@ -189,7 +189,7 @@ fn tiny_is_called(model: &Server, home: &Home) {
         &[
             ("tiny__add", json!({ "a": 1, "b": 2 })),
             ("tiny__add", json!({ "a": "one", "b": 2 })),
-            // Nobody is there to fill in its form.
+            // No one can fill in its form here.
             ("tiny__greet", json!({})),
             ("tiny__slow", json!({ "seconds": 0.2 })),
         ],

@@ -136,7 +136,8 @@ fn what_cannot_be_saved_or_started_says_what_to_do() {
 fn start_lines(server: &str) -> Vec<String> {
     let file = format!("{{\"mcpServers\": {{\"notes\": {server}}}}}");
     let config = McpConfig::parse(file.as_bytes(), Origin::Project);
-    let base = PathBase { home: "/home/ada".into(), project: Some(Path::new("/work/app").into()) };
+    let base =
+        PathBase { home: "/home/ada".into(), project: Some(Path::new("/projects/app").into()) };
     mcp_start_lines(&config.servers[0].start_summary(&base))
 }
 
@@ -148,17 +149,17 @@ fn the_question_whether_to_trust_says_everything_but_values() {
         start_lines(program),
         [
             "Runs npx -y “a b⟨U+202E⟩” “”",
-            "Starts in /work/app",
+            "Starts in /projects/app",
             "Runs in the sandbox, with network access",
-            "Can change files in /home/ada/notes, /work/app/data",
-            "Can read files in /work/app, /srv",
+            "Can change files in /home/ada/notes, /projects/app/data",
+            "Can read files in /projects/app, /srv",
             "Sets variables: A, B",
             "Gets variables of your environment: HOME",
         ]
     );
     let inside = start_lines(r#"{"command": "x"}"#);
     assert_eq!(inside[2], "Runs in the sandbox, without network access");
-    assert_eq!(inside[3..], ["Can read files in /work/app"]);
+    assert_eq!(inside[3..], ["Can read files in /projects/app"]);
     let outside =
         start_lines(r#"{"command": "x", "natter": {"sandbox": false, "folders": ["a"]}}"#);
     assert_eq!(outside[2..], ["Runs outside the sandbox, and can do whatever you can do"]);

@@ -54,7 +54,7 @@ async fn call(plan: &Plan) -> Result<Row> {
     let scope = SourceScope { project: None, memory: &memory, window: None, percent: 100 };
     let offered = servers.tools(scope);
     let tool = offered.get("bench__echo").context("the server has no tool echo")?;
-    let (_child, bare) = bare(&program).await?;
+    let (_child, bare) = bare(&program, 0).await?;
     for round in 0..=plan.rounds {
         let began = cpu()?;
         for _ in 0..CALLS {
@@ -78,16 +78,18 @@ async fn call(plan: &Plan) -> Result<Row> {
     Ok(row)
 }
 
-/// The start of a server with very many tools, until they are known, against one with a few.
+/// The start of a server with very many tools, until they are known, against the protocol's library alone.
 async fn list(plan: &Plan) -> Result<Row> {
-    let mut row = Row::new(format!("{MANY} tools listed"), "ms", Goal::Above(200.0))
-        .against("a server with ten");
+    let mut row =
+        Row::new(format!("{MANY} tools listed"), "ms", Goal::Above(200.0)).against("rmcp alone");
     let program = plan.program("scripted-mcp");
-    let (many, few) = (tempfile::tempdir()?, tempfile::tempdir()?);
-    let many = configured(many.path(), &json!({ "bench": server(&program, MANY) })).await?;
-    let few = configured(few.path(), &json!({ "bench": server(&program, 0) })).await?;
+    let folder = tempfile::tempdir()?;
+    let many = configured(folder.path(), &json!({ "bench": server(&program, MANY) })).await?;
     for _ in 0..plan.rounds {
-        row.floor.push(start(&few).await?);
+        let began = Instant::now();
+        let (_child, bare) = bare(&program, MANY).await?;
+        ensure!(bare.list_all_tools().await?.len() >= MANY, "tools are missing");
+        row.floor.push(began.elapsed().as_secs_f64() * 1e3);
         row.natter.push(start(&many).await?);
     }
     let status = many.status_with_tools(&key()).await.context("there is no server")?;
@@ -122,7 +124,7 @@ fn key() -> ServerKey {
 }
 
 fn arguments() -> serde_json::Map<String, Value> {
-    serde_json::Map::from_iter([("text".to_owned(), json!("Apples"))])
+    serde_json::Map::from_iter([("message".to_owned(), json!("Apples"))])
 }
 
 /// What the file says of a server with so many tools more than its own.
@@ -155,10 +157,14 @@ async fn start(servers: &Servers) -> Result<f64> {
     Ok(began.elapsed().as_secs_f64() * 1e3)
 }
 
-/// The same server, with which the protocol's library speaks by itself. It ends with the child.
-async fn bare(program: &Path) -> Result<(Child, RunningService<RoleClient, ()>)> {
+/// The same server with so many tools more, with which the protocol's library speaks by itself. It ends with the child.
+async fn bare(program: &Path, tools: usize) -> Result<(Child, RunningService<RoleClient, ()>)> {
     let mut command = Command::new(program);
-    command.arg("good").stdin(Stdio::piped()).stdout(Stdio::piped()).kill_on_drop(true);
+    command
+        .args(["good", "--tools", &tools.to_string()])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .kill_on_drop(true);
     let mut child = command.spawn()?;
     let (stdin, stdout) = child.stdin.take().zip(child.stdout.take()).context("no pipes")?;
     let sink = FramedWrite::new(stdin, LinesCodec::new())

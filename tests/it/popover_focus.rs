@@ -30,8 +30,12 @@ async fn begun(stage: &Stage) -> Result<Window> {
 
 /// Opens the popover of a button with the mouse.
 async fn open(window: &Window, button: &str, shown: &By) -> Result<()> {
-    window.find(named(button)).await?.click_with_mouse().await?;
-    window.find(shown.clone()).await.map(drop)
+    until(&format!("the popover of {button}"), || async {
+        // A click while another popover is just closing only closes that.
+        window.find(named(button)).await?.click_with_mouse().await?;
+        Ok(window.wait_briefly(shown.clone()).await.then_some(()))
+    })
+    .await
 }
 
 #[tokio::test]

@@ -1,8 +1,9 @@
-//! Tests moving through the whole window with Tab.
+//! Tests moving through the whole window with Tab, and what screen readers are told.
 
 use anyhow::{Context, Result, bail};
 use chat_testkit::ui::{Role, State, Widget, containing, named, state, until};
 
+use crate::allowances;
 use crate::stage::{Stage, Window};
 
 /// More than the window has places for the keyboard, with one short chat.
@@ -116,4 +117,23 @@ async fn round(window: &Window, key: &str) -> Result<Vec<Widget>> {
         stations.push(at);
     }
     bail!("{key} does not come back to the message: {stations:#?}")
+}
+
+#[tokio::test]
+async fn what_is_changed_in_the_preferences_is_named_once_for_screen_readers() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    allowances::page(&window, "Tools", containing("No servers yet")).await?;
+    let all = window.widgets().await;
+    let changed = all.iter().filter(|it| matches!(it.role(), Role::CheckBox | Role::SpinButton));
+    let names: Vec<String> = changed.map(|it| it.name().to_owned()).collect();
+    assert!(names.iter().any(|name| name == "Better titles"), "{names:?}");
+    assert!(names.iter().any(|name| name == "Share of the context for tools"), "{names:?}");
+    let is_twice = |name: &&String| {
+        let words: Vec<&str> = name.split(' ').collect();
+        let (first, second) = words.split_at(words.len() / 2);
+        first == second
+    };
+    assert_eq!(names.iter().find(is_twice), None);
+    window.close().await
 }

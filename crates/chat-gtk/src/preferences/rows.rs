@@ -127,9 +127,9 @@ pub(super) fn switch_row(
     set: impl Fn(&mut Settings, bool) + Clone + Send + 'static,
 ) -> adw::ActionRow {
     let switch = gtk::Switch::builder().valign(gtk::Align::Center).build();
-    accessible::set_label(&switch, title);
     let row = plain_row(title, subtitle);
     row.add_suffix(&switch);
+    // For screen readers, too, the row names what it activates.
     row.set_activatable_widget(Some(&switch));
     let weak = switch.downgrade();
     context.shows(move |settings| {
@@ -216,7 +216,6 @@ pub(super) fn spin_row(
     number.set_value(now as f64);
     number.set_numeric(true);
     number.set_valign(gtk::Align::Center);
-    accessible::set_label(&number, title);
     let row = plain_row(title, subtitle);
     row.add_suffix(&number);
     row.set_activatable_widget(Some(&number));

@@ -74,7 +74,6 @@ impl NewChat {
         name.set_text(NAME);
         let with_changes = gtk::Switch::builder().valign(gtk::Align::Center).build();
         let title = gettext("Include Uncommitted Changes");
-        accessible::set_label(&with_changes, &title);
         let changes = plain_row(&title, &gettext("Copies them. Your own files stay as they are."));
         changes.add_suffix(&with_changes);
         changes.set_activatable_widget(Some(&with_changes));

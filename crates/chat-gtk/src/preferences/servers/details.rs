@@ -11,7 +11,6 @@ use gtk::glib;
 
 use super::super::rows::{PreferencesContext, icon_button, plain_row};
 use super::{acts, form, log, row};
-use crate::accessible;
 use crate::close_keys::close_view_with_keys;
 use crate::models::has_keyboard;
 
@@ -216,7 +215,6 @@ impl Details {
     fn row(&self, tool: &ToolStatus) -> (String, adw::ActionRow, gtk::Switch) {
         let switch = gtk::Switch::builder().valign(gtk::Align::Center).build();
         let title = words::one_line(&tool.title);
-        accessible::set_label(&switch, &title);
         let row = plain_row(&title, "");
         row.set_subtitle_lines(6);
         row.add_suffix(&switch);

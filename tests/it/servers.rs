@@ -1,5 +1,7 @@
 //! Tests servers of tools in the preferences, and the question whether to trust those of a project.
 
+mod pasted;
+
 use std::fs;
 use std::path::Path;
 

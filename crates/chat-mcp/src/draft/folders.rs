@@ -4,7 +4,8 @@ use std::borrow::Cow;
 use std::path::{Path, PathBuf};
 
 use super::{DraftKind, ServerDraft, split_command};
-use crate::config::{PathBase, Reference, Template};
+use crate::config::{PathBase, Reference, Server, Template};
+use crate::import::ForeignServer;
 
 /// So many are proposed.
 const MOST: usize = 10;
@@ -34,6 +35,16 @@ impl ServerDraft {
         }
         found.truncate(MOST);
         found
+    }
+}
+
+impl ForeignServer {
+    /// The same of a server that can be taken, without those that its text wants shown. Blocks.
+    pub fn named_folders(&self, home: &Path) -> Vec<PathBuf> {
+        let mut config = self.config.clone();
+        config.options.folders.clone_from(&self.grants.folders);
+        config.options.read_folders.clone_from(&self.grants.read_folders);
+        ServerDraft::of(&Server { name: String::new(), config }).named_folders(home)
     }
 }
 

@@ -5,6 +5,7 @@ mod grants;
 mod pasting;
 
 use std::cell::Cell;
+use std::path::PathBuf;
 use std::rc::Rc;
 
 use adw::prelude::*;
@@ -25,6 +26,23 @@ fn folders() -> ImportFolders {
     ImportFolders { home: glib::home_dir(), config: glib::user_config_dir() }
 }
 
+/// What was found.
+#[derive(Default)]
+struct Found {
+    servers: ForeignServers,
+    /// The folders that each server's command names.
+    folders: Vec<Vec<PathBuf>>,
+}
+
+impl Found {
+    /// Blocks: the folders are looked for.
+    fn of(servers: ForeignServers) -> Self {
+        let home = glib::home_dir();
+        let folders = servers.servers.iter().map(|server| server.named_folders(&home)).collect();
+        Self { servers, folders }
+    }
+}
+
 /// Asks from which program to import, and shows what it has.
 pub(super) fn import(context: &PreferencesContext) {
     let context = context.clone();
@@ -32,9 +50,7 @@ pub(super) fn import(context: &PreferencesContext) {
         let present = context.servers.run_blocking(|| ImportSource::present(&folders())).await;
         let present = present.unwrap_or_default();
         if present.is_empty() {
-            let words =
-                gettext("No servers found in Claude Desktop, VS Code, Cursor, or OLLMchat.");
-            return context.tell(&words);
+            return context.tell(&gettext("Other programs have no servers"));
         }
         let heading = gettext("Import Servers");
         let body = gettext("Choose the program to import from.");
@@ -49,7 +65,8 @@ pub(super) fn import(context: &PreferencesContext) {
             let chosen = present.iter().copied().find(|source| source.title() == response);
             let (Some(source), context) = (chosen, context.clone()) else { return };
             glib::spawn_future_local(async move {
-                let found = context.servers.run_blocking(move || source.read(&folders())).await;
+                let reading = move || Found::of(source.read(&folders()));
+                let found = context.servers.run_blocking(reading).await;
                 show(&context, source.title(), found.unwrap_or_default());
             });
         });
@@ -58,7 +75,8 @@ pub(super) fn import(context: &PreferencesContext) {
 }
 
 /// Shows what was found, so that the user chooses.
-fn show(context: &PreferencesContext, title: &str, found: ForeignServers) {
+fn show(context: &PreferencesContext, title: &str, found: Found) {
+    let Found { servers: found, folders } = found;
     let page = adw::PreferencesPage::new();
     if !found.problems.is_empty() {
         let group = adw::PreferencesGroup::builder().title(gettext("Problems")).build();
@@ -70,7 +88,8 @@ fn show(context: &PreferencesContext, title: &str, found: ForeignServers) {
         none.add(&super::plain_row(&gettext("No servers found"), ""));
         page.add(&none);
     }
-    let choices: Vec<_> = found.servers.into_iter().map(Choice::new).collect();
+    let each = found.servers.into_iter().zip(folders);
+    let choices: Vec<_> = each.map(|(server, folders)| Choice::new(server, folders)).collect();
     for choice in &choices {
         page.add(&choice.group);
     }

@@ -1,5 +1,7 @@
 //! Shows one server that can be added: its name, what it starts, what it may do.
 
+use std::path::PathBuf;
+
 use adw::prelude::*;
 use chat_mcp::config::{ProblemKind, SecretText, Server, Transport};
 use chat_mcp::import::ForeignServer;
@@ -9,7 +11,6 @@ use gettextrs::gettext;
 
 use super::super::super::rows::plain_row;
 use super::grants::Grants;
-use crate::accessible;
 
 /// The group of one server.
 pub(super) struct Choice {
@@ -23,7 +24,8 @@ pub(super) struct Choice {
 }
 
 impl Choice {
-    pub(super) fn new(found: ForeignServer) -> Self {
+    /// A server, and the folders that its command names.
+    pub(super) fn new(found: ForeignServer, folders: Vec<PathBuf>) -> Self {
         let name = found.name.clone().unwrap_or_default();
         let group = adw::PreferencesGroup::new();
         let (row, chosen) = switch(&gettext("Add This Server"), "");
@@ -41,7 +43,7 @@ impl Choice {
         );
         row.set_visible(matches!(found.config.transport, Transport::Stdio(_)));
         group.add(&row);
-        let grants = Grants::new(&found, &group);
+        let grants = Grants::new(&found, folders, &group);
         if !found.secrets.is_empty() {
             let places: Vec<_> = found.secrets.iter().map(|it| words::one_line(&it.name)).collect();
             group.add(&plain_row(&gettext("Secrets Move to Your Keyring"), &places.join(", ")));
@@ -93,9 +95,9 @@ impl Choice {
 
 pub(super) fn switch(title: &str, subtitle: &str) -> (adw::ActionRow, gtk::Switch) {
     let switch = gtk::Switch::builder().valign(gtk::Align::Center).build();
-    accessible::set_label(&switch, title);
     let row = plain_row(title, subtitle);
     row.add_suffix(&switch);
+    // It is named by the row, too.
     row.set_activatable_widget(Some(&switch));
     (row, switch)
 }
@@ -108,7 +110,25 @@ mod tests {
 
     fn choice(pasted: &str) -> Choice {
         crate::init();
-        Choice::new(read_pasted(pasted, "/home/ada".as_ref()).servers.remove(0))
+        let server = read_pasted(pasted, "/home/ada".as_ref()).servers.remove(0);
+        let folders = server.named_folders("/home/ada".as_ref());
+        Choice::new(server, folders)
+    }
+
+    #[gtk::test]
+    fn a_folder_in_the_command_is_hidden_until_it_is_chosen() {
+        let choice = choice(r#""files": {"command": "files", "args": ["/usr/share", "/none"]}"#);
+        let options = || choice.server(&[]).unwrap().server.config.options;
+        let rows: Vec<_> = choice.grants.named().collect();
+        assert_eq!(rows.iter().map(|row| row.title()).collect::<Vec<_>>(), ["/usr/share"]);
+        assert_eq!(options(), chat_mcp::config::ServerOptions::default());
+        rows[0].set_selected(1);
+        assert_eq!(options().read_folders, ["/usr/share"]);
+        rows[0].set_selected(2);
+        assert_eq!(
+            (options().read_folders.len(), options().folders),
+            (0, vec!["/usr/share".to_owned()])
+        );
     }
 
     #[gtk::test]

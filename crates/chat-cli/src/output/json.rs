@@ -71,6 +71,9 @@ enum Line<'a> {
         /// How many requests go before one that waits for its connection.
         #[serde(skip_serializing_if = "Option::is_none")]
         before: Option<u32>,
+        /// The names of the servers that start.
+        #[serde(skip_serializing_if = "<[_]>::is_empty")]
+        servers: &'a [String],
     },
     Chunk {
         text: &'a str,
@@ -284,17 +287,28 @@ impl Sink for Json {
     }
 
     fn stage(&mut self, stage: &Stage) {
-        let (stage, until, before) = match stage {
-            Stage::Waiting { .. } => ("waiting", None, None),
-            Stage::Preparing(Preparing::Queued) => ("queued", None, None),
-            Stage::Preparing(Preparing::AwaitingSlot { before }) => ("queued", None, Some(*before)),
-            Stage::Compacting => ("compacting", None, None),
-            Stage::Looping => ("looping", None, None),
-            Stage::RateLimited { until } => ("rate_limited", Some(*until), None),
+        let (mut until, mut before, mut servers) = (None, None, [].as_slice());
+        let stage = match stage {
+            Stage::Waiting { .. } => "waiting",
+            Stage::StartingServers { servers: starting } => {
+                servers = starting;
+                "starting_servers"
+            }
+            Stage::Preparing(Preparing::Queued) => "queued",
+            Stage::Preparing(Preparing::AwaitingSlot { before: others }) => {
+                before = Some(*others);
+                "queued"
+            }
+            Stage::Compacting => "compacting",
+            Stage::Looping => "looping",
+            Stage::RateLimited { until: end } => {
+                until = Some(*end);
+                "rate_limited"
+            }
             // The events that follow show it.
             Stage::Idle | Stage::Preparing(_) | Stage::Streaming | Stage::RunningTools => return,
         };
-        self.line(&Line::Stage { stage, until, before });
+        self.line(&Line::Stage { stage, until, before, servers });
     }
 
     fn notice(&mut self, failure: &Failure) {

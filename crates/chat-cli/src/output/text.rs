@@ -260,6 +260,7 @@ impl Sink for Text {
         let waits = matches!(
             self.stage,
             Stage::Waiting { .. }
+                | Stage::StartingServers { .. }
                 | Stage::Preparing(_)
                 | Stage::RateLimited { .. }
                 | Stage::Compacting

@@ -130,6 +130,11 @@ pub enum Stage {
         /// Since when.
         since: Timestamp,
     },
+    /// Servers are started whose tools nobody knows yet.
+    StartingServers {
+        /// Their names.
+        servers: Vec<String>,
+    },
     /// The model is being loaded, or reads what was said.
     Preparing(Preparing),
     /// Earlier messages are being summed up, so that the next request fits the model's window.

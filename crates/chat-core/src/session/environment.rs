@@ -43,10 +43,10 @@ impl RequestScope {
 }
 
 /// What is done to know the tools of servers.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum ServerTools {
-    /// Servers are started whose tools nobody knows.
-    Found,
+#[derive(Clone, Copy)]
+pub(super) enum ServerTools<'a> {
+    /// Servers are started whose tools nobody knows. Told which are waited for.
+    Found(&'a (dyn Fn(Vec<String>) + Sync)),
     /// No server is started.
     AsKnown,
 }
@@ -121,7 +121,7 @@ impl Session {
         &self,
         model: &ModelRef,
         scope: RequestScope,
-        server_tools: ServerTools,
+        server_tools: ServerTools<'_>,
     ) -> Result<RequestEnvironment> {
         let RequestScope { project: folder, active, mode, folder: part, instructions } = scope;
         let instructions = self.instructions(folder.as_deref(), instructions);
@@ -147,7 +147,7 @@ impl Session {
         let root = folder.as_ref().map(|folder| folder.project.root().to_owned());
         if let Some(source) = &self.services.tool_source {
             match server_tools {
-                ServerTools::Found => source.prepare(root.as_deref()).await,
+                ServerTools::Found(waits_for) => source.prepare(root.as_deref(), waits_for).await,
                 ServerTools::AsKnown => source.recall(root.as_deref()).await,
             }
         }

@@ -52,12 +52,15 @@ impl RunningTurn {
             Err(error) => return self.fail(error).await,
         };
         let scope = self.session.scope();
-        let gathering = self.session.gather_environment(&resolved.model, scope, ServerTools::Found);
+        let waits_for = |servers| self.set_stage(Stage::StartingServers { servers });
+        let tools = ServerTools::Found(&waits_for);
+        let gathering = self.session.gather_environment(&resolved.model, scope, tools);
         let environment = tokio::select! {
             biased;
             () = cancel.cancelled() => return self.stopped().await,
             environment = gathering => environment,
         };
+        self.on_waiting();
         let environment = match environment {
             Ok(environment) => environment,
             Err(error) => return self.fail(error).await,

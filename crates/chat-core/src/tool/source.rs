@@ -12,8 +12,9 @@ use super::{Memory, Registry};
 #[async_trait]
 pub trait ToolSource: Send + Sync + std::fmt::Debug {
     /// Finds out which tools a session of this project, or of none, has, and waits for that; how long at most is the
-    /// source's own limit. What is not known by then comes with a later round.
-    async fn prepare(&self, project: Option<&Path>);
+    /// source's own limit. What is not known by then comes with a later round. `waits_for` is told the names of the
+    /// servers that are waited for, each time there are others; it must return at once.
+    async fn prepare(&self, project: Option<&Path>, waits_for: &(dyn Fn(Vec<String>) + Sync));
 
     /// Reads what is known of the tools of such a session, and waits for that. Starts nothing.
     async fn recall(&self, project: Option<&Path>);

@@ -6,7 +6,9 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 use chat_core::tool::{Registry, SourceScope, ToolSource};
+use futures_util::StreamExt;
 use futures_util::future::join_all;
+use futures_util::stream::FuturesUnordered;
 use tokio::sync::watch;
 
 use super::Servers;
@@ -15,11 +17,11 @@ use crate::connection::{Snapshot, State};
 use crate::tools::{Offer, Share, choose};
 
 /// How long a request waits for servers whose tools are not known yet.
-const PREPARE: Duration = Duration::from_secs(20);
+const PREPARE: Duration = Duration::from_secs(10);
 
 #[async_trait]
 impl ToolSource for Servers {
-    async fn prepare(&self, project: Option<&Path>) {
+    async fn prepare(&self, project: Option<&Path>, waits_for: &(dyn Fn(Vec<String>) + Sync)) {
         self.refresh(project).await;
         let entries = self.lock().of_session(project);
         join_all(entries.iter().map(Entry::tools)).await;
@@ -31,11 +33,18 @@ impl ToolSource for Servers {
             }
             Snapshot { state: State::Stopped | State::Running, .. } => entry.offer().is_none(),
         };
-        let waiting = entries.iter().filter(is_waited_for).map(async |entry| {
+        let mut awaited: Vec<_> = entries.iter().filter(is_waited_for).cloned().collect();
+        let ready = |entry: Arc<Entry>| async move {
             drop(entry.connection().ready(PREPARE).await);
             entry.set_awaited();
-        });
-        join_all(waiting).await;
+            entry
+        };
+        let mut waiting: FuturesUnordered<_> = awaited.iter().cloned().map(ready).collect();
+        while !awaited.is_empty() {
+            waits_for(awaited.iter().map(|entry| entry.key().name.clone()).collect());
+            let Some(ready) = waiting.next().await else { break };
+            awaited.retain(|entry| !Arc::ptr_eq(entry, &ready));
+        }
         join_all(entries.iter().map(Entry::tools)).await;
     }
 

@@ -8,6 +8,7 @@ mod sign_in;
 mod slow;
 
 use std::path::Path;
+use std::sync::Mutex;
 use std::time::Duration;
 
 use chat_core::settings::Folders;
@@ -185,14 +186,18 @@ async fn a_program_that_does_not_start_is_not_waited_for_again() {
 #[tokio::test]
 async fn requests_wait_once_for_a_server_that_never_answers_and_go_on_without_it() {
     let (_folder, servers) = configured(&json!({ "notes": scripted(&["silent"]) })).await;
+    let told = Mutex::new(Vec::new());
+    let waits_for = |names| told.lock().unwrap().push(names);
     // Where nothing comes time passes by itself.
     tokio::time::pause();
     let began = Instant::now();
-    servers.prepare(None).await;
-    assert_eq!(began.elapsed().as_secs(), 20);
+    servers.prepare(None, &waits_for).await;
+    assert_eq!(began.elapsed().as_secs(), 10);
+    assert_eq!(*told.lock().unwrap(), [["notes"]]);
     let again = Instant::now();
-    servers.prepare(None).await;
+    servers.prepare(None, &waits_for).await;
     assert_eq!(again.elapsed().as_secs(), 0);
+    assert_eq!(told.lock().unwrap().len(), 1);
     assert!(ToolSource::known(&servers).is_empty());
 }
 

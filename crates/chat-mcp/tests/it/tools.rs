@@ -72,7 +72,7 @@ async fn a_long_result_is_cut_as_other_tools_cut_theirs() {
     let file = json!({ "mcpServers": { "notes": notes } }).to_string();
     std::fs::write(folders.config.join("mcp.json"), file).unwrap();
     let servers = Servers::new(ServersOptions::new(folders, Handle::current()));
-    servers.prepare(None).await;
+    servers.prepare(None, &|_| {}).await;
     let memory = Arc::default();
     let offered =
         servers.tools(SourceScope { project: None, memory: &memory, window: None, percent: 10 });

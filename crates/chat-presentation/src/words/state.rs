@@ -11,7 +11,7 @@ use chat_core::store::SearchGap;
 use gettextrs::{gettext, ngettext};
 use jiff::Timestamp;
 
-use super::{fill, sentence};
+use super::{fill, one_line, sentence};
 
 /// A time as whole seconds or minutes, at least one second.
 pub fn seconds(time: Duration) -> String {
@@ -68,6 +68,16 @@ pub fn stage(stage: &Stage, now: Timestamp) -> Option<String> {
                 "Still waiting for the model after {time}. It may be loading, or busy with other requests.",
             );
             Some(fill(&text, &[("time", &seconds(waited))]))
+        }
+        Stage::StartingServers { servers } => {
+            let text = gettext("Waiting for servers to start: {servers}");
+            Some(fill(
+                &text,
+                &[(
+                    "servers",
+                    &servers.iter().map(|name| one_line(name)).collect::<Vec<_>>().join(", "),
+                )],
+            ))
         }
         Stage::Preparing(Preparing::Queued) => {
             Some(gettext("Waiting for the reply in another chat"))

@@ -94,6 +94,7 @@ impl Turns {
             Stage::Streaming | Stage::Looping | Stage::RunningTools => Status::Answering,
             Stage::Idle
             | Stage::Waiting { .. }
+            | Stage::StartingServers { .. }
             | Stage::Preparing(_)
             | Stage::Compacting
             | Stage::RateLimited { .. } => Status::Waiting,

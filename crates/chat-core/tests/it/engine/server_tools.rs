@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use async_trait::async_trait;
+use chat_core::event::Stage;
 use chat_core::manager::{Manager, StartOptions};
 use chat_core::message::ToolSpec;
 use chat_core::settings::{ConnectionKind, Folders};
@@ -13,7 +14,7 @@ use chat_core::tool::{
 };
 use chat_testkit::server::{Script, Server};
 use serde_json::{Value, json};
-use tokio::sync::watch;
+use tokio::sync::{Notify, watch};
 
 use super::world::{Mirror, World, connection, request, timeouts};
 
@@ -45,6 +46,8 @@ fn tool(name: &str, reads_outputs: bool) -> Arc<dyn Tool> {
 #[derive(Debug, Default)]
 struct Source {
     has_tool: bool,
+    /// Told when its server starts; none if that runs.
+    starts: Option<Notify>,
     prepared: AtomicUsize,
     recalled: AtomicUsize,
     changes: watch::Sender<()>,
@@ -52,8 +55,12 @@ struct Source {
 
 #[async_trait]
 impl ToolSource for Source {
-    async fn prepare(&self, _: Option<&Path>) {
+    async fn prepare(&self, _: Option<&Path>, waits_for: &(dyn Fn(Vec<String>) + Sync)) {
         self.prepared.fetch_add(1, Ordering::Relaxed);
+        if let Some(starts) = &self.starts {
+            waits_for(vec!["wiki".to_owned()]);
+            starts.notified().await;
+        }
     }
 
     async fn recall(&self, _: Option<&Path>) {
@@ -76,9 +83,9 @@ impl ToolSource for Source {
 }
 
 /// An engine with such a source, and tools of its own.
-async fn world(server: &Server, has_tool: bool) -> (World, Arc<Source>) {
+async fn world(server: &Server, source: Source) -> (World, Arc<Source>) {
     let folder = Arc::new(tempfile::tempdir().unwrap());
-    let source = Arc::new(Source { has_tool, ..Source::default() });
+    let source = Arc::new(source);
     let options = StartOptions {
         timeouts: timeouts(),
         tools: [tool("read_on", true), tool("other", false)].into_iter().collect(),
@@ -109,7 +116,7 @@ fn offered(server: &Server) -> Vec<String> {
 #[tokio::test]
 async fn servers_are_started_for_a_request_and_not_to_be_measured() {
     let server = Server::start();
-    let (mut world, source) = world(&server, true).await;
+    let (mut world, source) = world(&server, Source { has_tool: true, ..Source::default() }).await;
     let preview = world.manager.context().preview(request(None, "Look")).await.unwrap();
     assert!(preview.tools.iter().any(|(name, _)| name == "wiki__look"), "{:?}", preview.tools);
     assert_eq!(source.prepared.load(Ordering::Relaxed), 0);
@@ -126,9 +133,29 @@ async fn servers_are_started_for_a_request_and_not_to_be_measured() {
 async fn long_results_can_be_read_on_in_without_a_project_if_servers_may_give_some() {
     for (has_tool, expected) in [(true, &["read_on", "wiki__look"][..]), (false, &[])] {
         let server = Server::start();
-        let (mut world, _) = world(&server, has_tool).await;
+        let source = Source { has_tool, ..Source::default() };
+        let (mut world, _) = world(&server, source).await;
         server.push(Script::new().text("Nothing."));
         world.ask_and_wait("Look").await;
         assert_eq!(offered(&server), expected);
     }
+}
+
+#[tokio::test]
+async fn the_servers_that_a_request_waits_for_are_named_until_they_run() {
+    let server = Server::start();
+    let starts = Some(Notify::new());
+    let (mut world, source) = world(&server, Source { starts, ..Source::default() }).await;
+    server.push(Script::new().text("Nothing."));
+    let fid = world.ask("Look").await.fid;
+    let starting = Stage::StartingServers { servers: vec!["wiki".to_owned()] };
+    if world.open(&fid).await.stage != starting {
+        world.events.until(|mirror| mirror.stages.contains(&starting)).await;
+    }
+    world.events.stages.clear();
+    assert!(server.chats().is_empty());
+    source.starts.as_ref().unwrap().notify_one();
+    world.events.finished(&fid).await;
+    let stages = &world.events.stages;
+    assert!(matches!(stages[0], Stage::Waiting { .. }), "then for the model: {stages:?}");
 }

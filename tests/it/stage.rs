@@ -6,6 +6,7 @@ use std::fs;
 use std::ops::Deref;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use chat_core::manager::{Manager, StartOptions};
@@ -15,6 +16,7 @@ use chat_core::store::{NewSession, Store};
 use chat_testkit::real::MODEL;
 use chat_testkit::server::{Gate, Script, Server};
 use chat_testkit::ui::{App, By, Desktop, Launch, Role, State, Widget, named, state, until};
+use tokio::time::timeout;
 
 /// The name of the find bar's entry.
 const FIND: &str = "Find in Chat";
@@ -331,6 +333,27 @@ impl Window {
             row.click_with_mouse().await?;
             let shown = self.wait_briefly(named(title).role(Role::Frame)).await;
             Ok(shown.then_some(()))
+        })
+        .await
+    }
+
+    /// Moves the keyboard with this key until there is such a widget.
+    pub async fn move_to(&self, key: &str, by: By) -> Result<()> {
+        let focus = async || self.all(state(State::Focused)).await.pop();
+        until(&by.to_string(), || async {
+            let before = focus().await;
+            self.keys(&[key]).await?;
+            // It may also move within a widget, and some presses come to nothing.
+            let moved = until("the keyboard to move", || async {
+                let is_there = self.has(by.clone()).await;
+                let stays = match (&before, focus().await) {
+                    (Some(before), Some(now)) => before.is_same(&now),
+                    (before, now) => before.is_none() && now.is_none(),
+                };
+                Ok((is_there || !stays).then_some(is_there))
+            });
+            let is_there = timeout(Duration::from_secs(1), moved).await.unwrap_or(Ok(false))?;
+            Ok(is_there.then_some(()))
         })
         .await
     }

@@ -7,7 +7,7 @@ use anyhow::{Result, ensure};
 use chat_core::message::SessionMeta;
 use chat_core::store::{NewSession, Store};
 use chat_testkit::server::Script;
-use chat_testkit::ui::{By, Role, State, Wheel, containing, named, until};
+use chat_testkit::ui::{Role, State, Wheel, containing, named, until};
 use serde_json::json;
 
 use crate::stage::{Stage, Window, chat};
@@ -80,11 +80,7 @@ async fn a_denial_reaches_the_model_with_a_word_and_the_reply_goes_on() -> Resul
 
     // Back from the composer, to the field.
     let field = || named("Deny and tell the model…").state(State::Focused);
-    until("the keyboard in the field", || async {
-        window.keys(&["shift+Tab"]).await?;
-        Ok(window.wait_briefly(field()).await.then_some(()))
-    })
-    .await?;
+    window.move_to("shift+Tab", field()).await?;
     window.type_text("say it in French").await?;
     window.keys(&["Return"]).await?;
     window.shows("Then I do not.").await?;
@@ -128,19 +124,12 @@ async fn a_rule_that_does_not_cover_the_question_is_refused_at_its_card() -> Res
     };
     let rule = || named("Rule").role(Role::Text);
     let answer = || named("Allow for This Chat").state(State::Focused);
-    let go = async |key: &str, to: By| {
-        until("the keyboard to be there", || async {
-            window.keys(&[key]).await?;
-            Ok(window.wait_briefly(to.clone()).await.then_some(()))
-        })
-        .await
-    };
     window.shows("+Good morning").await?;
     more().await?;
-    go("Tab", rule().state(State::Focused)).await?;
+    window.move_to("Tab", rule().state(State::Focused)).await?;
     window.keys(&["ctrl+a"]).await?;
     window.type_text("network:example.org").await?;
-    go("shift+Tab", answer()).await?;
+    window.move_to("shift+Tab", answer()).await?;
     window.keys(&["Return"]).await?;
     let refused = || named("This rule doesn’t cover what was asked.");
     window.find(refused().under("Conversation")).await?;
@@ -151,10 +140,10 @@ async fn a_rule_that_does_not_cover_the_question_is_refused_at_its_card() -> Res
     more().await?;
     let field = window.find(rule()).await?;
     ensure!(field.text().await? == "network:example.org", "{:?}", field.text().await?);
-    go("Tab", rule().state(State::Focused)).await?;
+    window.move_to("Tab", rule().state(State::Focused)).await?;
     window.keys(&["ctrl+a"]).await?;
     window.type_text("write:*.txt").await?;
-    go("shift+Tab", answer()).await?;
+    window.move_to("shift+Tab", answer()).await?;
     window.keys(&["Return"]).await?;
     window.shows("It is written.").await?;
     window.gone(refused()).await?;
@@ -199,11 +188,7 @@ async fn links_in_a_question_are_reached_by_keyboard() -> Result<()> {
     window.find(named("Yes").state(State::Focused)).await?;
     // Back over the code to the link, which says where it leads.
     let aimed = || containing("plan.md").role(Role::Label);
-    until("the keyboard on the link", || async {
-        window.keys(&["shift+Tab"]).await?;
-        Ok(window.wait_briefly(aimed()).await.then_some(()))
-    })
-    .await?;
+    window.move_to("shift+Tab", aimed()).await?;
     window.keys(&["Return"]).await?;
     window.find(named("plan.md").role(Role::Text)).await?;
     window.close().await

@@ -8,11 +8,12 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, bail, ensure};
 use atspi::ObjectRefOwned;
-use atspi::zbus::Connection;
+use atspi::proxy::accessible::ObjectRefExt;
 use rustix::process::{Pid, Signal, kill_process};
 
 use super::input::Input;
-use super::{By, Desktop, Widget, tree, until};
+use super::tree::{self, Tree};
+use super::{By, Desktop, Widget, until};
 
 /// GTK's own warnings, which are not caused by the program.
 const KNOWN: [&str; 1] = [
@@ -24,15 +25,13 @@ const KNOWN: [&str; 1] = [
 #[derive(Debug)]
 pub struct App {
     child: Child,
-    bus: Connection,
     input: Input,
-    root: ObjectRefOwned,
+    tree: Tree,
     log: PathBuf,
 }
 
 impl App {
     pub(super) async fn attach(desktop: &Desktop, mut child: Child, log: PathBuf) -> Result<Self> {
-        let bus = desktop.accessibility.connection().clone();
         let pid = child.id();
         let root = until("the program's first window", || {
             let ended = child.try_wait();
@@ -48,14 +47,19 @@ impl App {
         let said =
             || format!("the program said:\n{}", fs::read_to_string(&log).unwrap_or_default());
         match root.with_context(said)? {
-            Ok(root) => Ok(Self { child, bus, input: desktop.input().clone(), root, log }),
+            Ok(root) => {
+                let bus = desktop.accessibility.connection().clone();
+                let input = desktop.input().clone();
+                let tree = Tree::new(bus, input.clone(), root);
+                Ok(Self { child, input, tree, log })
+            }
             Err(status) => bail!("the program ended ({status}); {}", said()),
         }
     }
 
     /// All visible widgets, in reading order.
     pub async fn widgets(&self) -> Vec<Widget> {
-        tree::below(&self.bus, &self.input, self.root.clone()).await
+        self.tree.all().await
     }
 
     /// All matching widgets.
@@ -65,7 +69,7 @@ impl App {
 
     /// Whether there is a matching widget.
     pub async fn has(&self, by: By) -> bool {
-        !self.all(by).await.is_empty()
+        self.tree.first(&by).await.is_some()
     }
 
     /// Waits for a widget, and returns it: the first one in reading order.
@@ -81,11 +85,7 @@ impl App {
     }
 
     async fn find_quietly(&self, by: By) -> Result<Widget> {
-        until(&by.to_string(), || {
-            let by = by.clone();
-            async { Ok(self.all(by).await.into_iter().next()) }
-        })
-        .await
+        until(&by.to_string(), || async { Ok(self.tree.first(&by).await) }).await
     }
 
     /// Waits until no widget matches.
@@ -257,8 +257,9 @@ async fn application(desktop: &Desktop, pid: u32) -> Result<Option<ObjectRefOwne
         // A program that has just ended has no process id.
         let Ok(owner) = dbus.get_connection_unix_process_id(name.into()).await else { continue };
         if owner == pid {
-            let windows = tree::below(accessibility.connection(), desktop.input(), object.clone());
-            return Ok((windows.await.len() > 1).then_some(object));
+            let program = object.as_accessible_proxy(accessibility.connection()).await?;
+            let windows = program.get_children().await?;
+            return Ok((!windows.is_empty()).then_some(object));
         }
     }
     Ok(None)

@@ -1,43 +1,133 @@
-//! Reads everything that a program shows into one list.
+//! Reads what a program shows.
 
-use std::sync::Arc;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use anyhow::Result;
-use atspi::proxy::accessible::ObjectRefExt;
+use atspi::proxy::accessible::{AccessibleProxy, ObjectRefExt};
 use atspi::zbus::Connection;
 use atspi::{ObjectRefOwned, Role, State, StateSet};
 use futures_util::future::{BoxFuture, FutureExt, join_all};
 
-use super::Widget;
 use super::input::Input;
 use super::widget::extents;
+use super::{By, Widget};
 
-/// All visible widgets below an object, parents before children and in reading order.
-///
-/// Widgets that disappear during the search are left out.
-pub async fn below(bus: &Connection, input: &Input, root: ObjectRefOwned) -> Vec<Widget> {
-    walk(bus, input, root, Arc::new([])).await
+/// All that a program shows. Each question costs both programs time, and most of a window's test is such questions: none
+/// is asked whose answer is known.
+#[derive(Debug)]
+pub struct Tree {
+    bus: Connection,
+    input: Input,
+    root: ObjectRefOwned,
+    /// The roles of objects by their paths, which never change.
+    roles: Mutex<HashMap<String, Role>>,
 }
 
-fn walk<'a>(
-    bus: &'a Connection,
-    input: &'a Input,
-    object: ObjectRefOwned,
-    above: Arc<[String]>,
-) -> BoxFuture<'a, Vec<Widget>> {
-    async move {
-        let Ok(Some((widget, children))) = look(bus, input, object, above).await else {
-            return Vec::new();
-        };
-        let here: Arc<[String]> =
-            widget.above.iter().cloned().chain([widget.name.clone()]).collect();
-        let below = children.into_iter().map(|child| walk(bus, input, child, Arc::clone(&here)));
-        let below = join_all(below).await;
-        let mut all = vec![widget];
-        all.extend(below.into_iter().flatten());
-        all
+/// A widget, with what is below it.
+struct Node {
+    widget: Widget,
+    children: Vec<ObjectRefOwned>,
+}
+
+impl Node {
+    /// The names of all that its children are in.
+    fn above_children(&self) -> Arc<[String]> {
+        self.widget.above.iter().cloned().chain([self.widget.name.clone()]).collect()
     }
-    .boxed()
+}
+
+impl Tree {
+    /// What is below this object.
+    pub fn new(bus: Connection, input: Input, root: ObjectRefOwned) -> Self {
+        Self { bus, input, root, roles: Mutex::default() }
+    }
+
+    /// All visible widgets, parents before children and in reading order. Widgets that disappear during the search are
+    /// left out.
+    pub async fn all(&self) -> Vec<Widget> {
+        self.walk(self.root.clone(), Arc::new([])).await
+    }
+
+    /// The first of these that fits. What comes after it is not looked at.
+    pub async fn first(&self, by: &By) -> Option<Widget> {
+        self.first_among(vec![self.root.clone()], Arc::new([]), by).await
+    }
+
+    fn walk(&self, object: ObjectRefOwned, above: Arc<[String]>) -> BoxFuture<'_, Vec<Widget>> {
+        async move {
+            let Ok(Some(node)) = self.look(object, above).await else { return Vec::new() };
+            let here = node.above_children();
+            let below = node.children.into_iter().map(|child| self.walk(child, Arc::clone(&here)));
+            let below = join_all(below).await;
+            let mut all = vec![node.widget];
+            all.extend(below.into_iter().flatten());
+            all
+        }
+        .boxed()
+    }
+
+    fn first_among<'a>(
+        &'a self,
+        objects: Vec<ObjectRefOwned>,
+        above: Arc<[String]>,
+        by: &'a By,
+    ) -> BoxFuture<'a, Option<Widget>> {
+        async move {
+            let nodes = objects.into_iter().map(|object| self.look(object, Arc::clone(&above)));
+            for node in join_all(nodes).await {
+                let Ok(Some(node)) = node else { continue };
+                if by.fits(&node.widget) {
+                    return Some(node.widget);
+                }
+                let here = node.above_children();
+                let found = self.first_among(node.children, here, by).await;
+                if found.is_some() {
+                    return found;
+                }
+            }
+            None
+        }
+        .boxed()
+    }
+
+    /// A widget and its children, or nothing if it is hidden: of that no more is asked.
+    async fn look(&self, object: ObjectRefOwned, above: Arc<[String]>) -> Result<Option<Node>> {
+        let proxy = object.clone().into_accessible_proxy(&self.bus).await?;
+        let states = proxy.get_state().await?;
+        // The program itself and its windows do not report whether they are shown.
+        if above.len() >= 2 && !is_shown(&self.bus, &object, states).await {
+            return Ok(None);
+        }
+        let (role, name) = tokio::join!(self.role(&proxy), proxy.name());
+        let children = if role == Role::Image {
+            Vec::new()
+        } else {
+            proxy.get_children().await.unwrap_or_default()
+        };
+        let widget = Widget {
+            bus: self.bus.clone(),
+            input: self.input.clone(),
+            object,
+            role,
+            name: name.unwrap_or_default(),
+            states,
+            above,
+        };
+        Ok(Some(Node { widget, children }))
+    }
+
+    async fn role(&self, proxy: &AccessibleProxy<'_>) -> Role {
+        let path = proxy.inner().path().as_str();
+        let known = |roles: &HashMap<String, Role>| roles.get(path).copied();
+        if let Some(role) = known(&self.roles.lock().unwrap_or_else(PoisonError::into_inner)) {
+            return role;
+        }
+        let Ok(role) = proxy.get_role().await else { return Role::Invalid };
+        let mut roles = self.roles.lock().unwrap_or_else(PoisonError::into_inner);
+        roles.insert(path.to_owned(), role);
+        role
+    }
 }
 
 /// Whether it is on the screen. GTK also reports widgets as visible that a stack or a revealer
@@ -45,32 +135,6 @@ fn walk<'a>(
 async fn is_shown(bus: &Connection, object: &ObjectRefOwned, states: StateSet) -> bool {
     states.contains(State::Visible)
         && extents(bus, object).await.is_ok_and(|(_, _, width, height)| width > 0 && height > 0)
-}
-
-/// A widget and its children, or nothing if it is hidden: most are, and each question costs both programs time.
-async fn look(
-    bus: &Connection,
-    input: &Input,
-    object: ObjectRefOwned,
-    above: Arc<[String]>,
-) -> Result<Option<(Widget, Vec<ObjectRefOwned>)>> {
-    let proxy = object.clone().into_accessible_proxy(bus).await?;
-    let states = proxy.get_state().await?;
-    // The program itself and its windows do not report whether they are shown.
-    if above.len() >= 2 && !is_shown(bus, &object, states).await {
-        return Ok(None);
-    }
-    let (role, name, children) = tokio::join!(proxy.get_role(), proxy.name(), proxy.get_children());
-    let widget = Widget {
-        bus: bus.clone(),
-        input: input.clone(),
-        object,
-        role: role.unwrap_or(Role::Invalid),
-        name: name.unwrap_or_default(),
-        states,
-        above,
-    };
-    Ok(Some((widget, children.unwrap_or_default())))
 }
 
 /// The widgets as indented lines, for debugging.

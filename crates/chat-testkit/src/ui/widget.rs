@@ -57,6 +57,11 @@ impl Widget {
         self.is(State::Sensitive)
     }
 
+    /// Whether both are the same widget, however it has changed.
+    pub fn is_same(&self, other: &Self) -> bool {
+        self.object == other.object
+    }
+
     /// Whether an ancestor has this name.
     pub fn is_under(&self, name: &str) -> bool {
         self.above.iter().any(|above| above == name)

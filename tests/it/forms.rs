@@ -4,7 +4,7 @@ use std::fs;
 
 use anyhow::{Context, Result, ensure};
 use chat_testkit::server::Script;
-use chat_testkit::ui::{By, Role, State, named};
+use chat_testkit::ui::{By, Role, State, named, until};
 use serde_json::json;
 
 use crate::stage::{Stage, Window};
@@ -105,5 +105,23 @@ async fn a_half_filled_form_waits_while_another_chat_is_shown_and_may_be_decline
     let told = result(&stage).await?;
     ensure!(told.contains("decline 0 None"), "{told}");
     window.find(named("You sent nothing to “club”")).await?;
+    window.close().await
+}
+
+#[tokio::test]
+async fn what_is_wrong_with_a_form_is_brought_into_sight() -> Result<()> {
+    let (_stage, window) = asked().await?;
+    window.resize(360, 320).await?;
+    let send = window.find(named("Send").role(Role::Button).under("Conversation")).await?;
+    send.bring_into_sight().await?;
+    let top = async || {
+        let (_, pane, ..) = window.find(named("Conversation")).await?.place().await?;
+        let (_, field, ..) = window.find(name()).await?.place().await?;
+        anyhow::Ok(field - pane.max(0))
+    };
+    ensure!(top().await? < 0, "the field is in sight: nothing is tested");
+    send.click_with_mouse().await?;
+    window.find(name().state(State::Focused)).await?;
+    until("the field in sight", || async { Ok((top().await? >= 0).then_some(())) }).await?;
     window.close().await
 }

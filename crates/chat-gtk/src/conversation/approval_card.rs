@@ -73,6 +73,7 @@ impl ApprovalCards {
             output,
             links,
             hold: Rc::new(|| {}),
+            show_keyboard: Rc::new(|| {}),
             ..self.context.clone()
         };
         let prompt = Prompt::new(ask, &context);

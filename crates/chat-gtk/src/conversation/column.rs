@@ -220,6 +220,13 @@ impl Column {
         }
     }
 
+    /// Brings what has the keyboard into sight, if it is not.
+    pub fn reveal_keyboard(&self) {
+        if let Some(index) = self.focus_child().and_then(|row| self.imp().index_of(&row)) {
+            self.imp().reveal_focus(index);
+        }
+    }
+
     /// Brings a letter of a text in a row into sight, if it is not.
     pub fn reveal_letter(&self, view: &gtk::TextView, letter: usize) {
         let index = self.imp().index_of(view.upcast_ref());

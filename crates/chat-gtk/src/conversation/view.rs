@@ -216,8 +216,15 @@ impl Inner {
                 column.hold();
             }
         };
+        let showing = column.downgrade();
+        let show_keyboard = move || {
+            if let Some(column) = showing.upgrade() {
+                column.reveal_keyboard();
+            }
+        };
         let context = WidgetContext {
             hold: Rc::new(hold),
+            show_keyboard: Rc::new(show_keyboard),
             links,
             tags: tags.clone(),
             style_tags: style_tags.clone(),

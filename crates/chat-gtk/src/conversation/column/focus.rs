@@ -75,7 +75,7 @@ impl imp::Column {
     }
 
     /// Brings what has the focus in this row into sight.
-    fn reveal_focus(&self, index: usize) {
+    pub(super) fn reveal_focus(&self, index: usize) {
         let row = self.rows.borrow().get(index).map(|row| row.widget.clone());
         let focus = self.obj().root().and_then(|root| root.focus());
         if let (Some(row), Some(focus)) = (row, focus) {

@@ -56,6 +56,8 @@ pub struct WidgetContext {
     /// Keeps what is seen where it is, though something in it is about to grow: the line that the person clicked
     /// stays under the pointer.
     pub hold: Rc<dyn Fn()>,
+    /// Brings what has the keyboard into sight, after it moved within a row.
+    pub show_keyboard: Rc<dyn Fn()>,
     /// Copies a message.
     pub copy: Rc<dyn Fn(MessageId)>,
     /// Opens the menu of the message that a button belongs to.

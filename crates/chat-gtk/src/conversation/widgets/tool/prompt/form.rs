@@ -21,6 +21,8 @@ pub struct Fields {
     form: Form,
     rows: Vec<Row>,
     answered: Answered,
+    /// Brings what has the keyboard into sight.
+    show_keyboard: Rc<dyn Fn()>,
 }
 
 /// Fills a card with it. Gives the card's name, what has the keyboard first, and the fields, which the card keeps.
@@ -41,7 +43,13 @@ pub fn fill(
     let mut values = form.defaults();
     values.extend(context.drafts.fields(id));
     let rows = form.fields.iter().map(|field| Row::new(field, values.get(&field.name))).collect();
-    let fields = Rc::new(Fields { id, form: form.clone(), rows, answered: answered.clone() });
+    let fields = Rc::new(Fields {
+        id,
+        form: form.clone(),
+        rows,
+        answered: answered.clone(),
+        show_keyboard: Rc::clone(&context.show_keyboard),
+    });
     for row in &fields.rows {
         root.append(row.widget());
     }
@@ -116,6 +124,7 @@ impl Fields {
         }
         if let Some(row) = first {
             row.focusable().grab_focus();
+            (self.show_keyboard)();
         }
     }
 }

@@ -88,7 +88,7 @@ pub fn context_lines(usage: &ContextUsage) -> Vec<(String, u64)> {
         lines.push((context_category(*category), *tokens));
         if *category == ContextCategory::Tools {
             let of_server = |(server, tokens): &(String, u64)| {
-                (fill(&gettext("Tools of {server}"), &[("server", &one_line(server))]), *tokens)
+                (fill(&gettext("including {server}"), &[("server", &one_line(server))]), *tokens)
             };
             lines.extend(usage.by_server.iter().map(of_server));
         }
@@ -161,7 +161,7 @@ mod tests {
         };
         let lines = context_lines(&usage);
         let told: Vec<_> = lines.iter().map(|(what, tokens)| (&**what, *tokens)).collect();
-        assert_eq!(told, [("Tools", 900), ("Tools of notes", 600), ("Your messages", 5)]);
+        assert_eq!(told, [("Tools", 900), ("including notes", 600), ("Your messages", 5)]);
     }
 
     #[test]

@@ -46,9 +46,9 @@ pub use forms::{
 pub use mcp::{
     already_trusted, ask_trust_servers, folder_has_no_servers, no_servers, no_sign_in_wanted,
     no_such_server, of_project, of_untrusted_project, off, secrets_stay, server_added,
-    server_is_off, server_not_used, server_removed, server_unavailable, server_works,
-    servers_not_trusted_yet, servers_trusted, servers_untrusted, sign_in_at, sign_in_first,
-    signed_in,
+    server_is_off, server_not_used, server_removed, server_secrets_will_be_lost,
+    server_unavailable, server_works, servers_not_trusted_yet, servers_trusted, servers_untrusted,
+    sign_in_at, sign_in_first, signed_in,
 };
 pub use messages::{
     ask_delete_from, ask_delete_message, ask_delete_reply, no_branches, no_message, no_messages,

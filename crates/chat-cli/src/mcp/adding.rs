@@ -31,6 +31,7 @@ pub(super) async fn add(new: AddServer, program: &Program) -> Result<Outcome> {
     })?;
     if let Some(storage @ KeyStorage::ThisRun(_)) = kept {
         remark(&words::key_storage(storage));
+        remark(&say::server_secrets_will_be_lost());
     }
     remark(&say::server_added(&name));
     Ok(Outcome::Done)

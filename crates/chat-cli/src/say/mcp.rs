@@ -35,6 +35,12 @@ pub fn server_added(name: &str) -> String {
     fill(&text, &[("name", name), ("argument", &quoted(name))])
 }
 
+pub fn server_secrets_will_be_lost() -> String {
+    gettext(
+        "To keep it, store it in an environment variable, and refer to that in mcp.json: ${env:VARIABLE}",
+    )
+}
+
 pub fn server_removed(name: &str) -> String {
     fill(&gettext("Removed “{name}”."), &[("name", name)])
 }

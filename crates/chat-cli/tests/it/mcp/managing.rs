@@ -6,13 +6,13 @@ use chat_testkit::mcp::scripted;
 use chat_testkit::server::{Script, Server};
 use serde_json::json;
 
-use crate::home::{Home, connection};
+use crate::home::{Home, Run, connection};
 
-fn add(home: &Home, options: &[&str]) {
+fn add(home: &Home, options: &[&str]) -> Run {
     let command = scripted(&["good"]);
     let words = ["mcp", "add", "notes", "--no-sandbox"].into_iter().chain(options.iter().copied());
     let words = words.chain(["--"]).chain(command.iter().map(String::as_str));
-    home.run(words.collect::<Vec<_>>()).ok();
+    home.run(words.collect::<Vec<_>>()).ok()
 }
 
 #[test]
@@ -52,7 +52,9 @@ fn a_server_that_does_not_work_is_told_at_once() {
 #[test]
 fn a_name_is_taken_once_and_a_key_is_not_written_out() {
     let home = Home::with("");
-    add(&home, &["--env", "NOTES_TOKEN=sk-123456789012345"]);
+    let added = add(&home, &["--env", "NOTES_TOKEN=sk-123456789012345"]);
+    // There is no keyring here.
+    assert!(added.stderr.contains("refer to that in mcp.json: ${env:VARIABLE}"), "{added:?}");
     let file = fs::read_to_string(home.path("config/natter/mcp.json")).expect("a file");
     assert!(!file.contains("sk-123456789012345"), "{file}");
     assert!(file.contains("${keyring:notes/NOTES_TOKEN}"), "{file}");

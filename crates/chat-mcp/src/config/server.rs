@@ -49,6 +49,17 @@ pub struct StdioServer {
     pub cwd: Option<String>,
 }
 
+/// Programs that download the one that they run, if they do not have it yet.
+const DOWNLOADERS: [&str; 5] = ["npx", "pnpx", "bunx", "uvx", "pipx"];
+
+impl StdioServer {
+    /// Whether its program may have to download the server.
+    pub(crate) fn downloads(&self) -> bool {
+        let name = self.command.source().rsplit('/').next();
+        name.is_some_and(|name| DOWNLOADERS.contains(&name))
+    }
+}
+
 /// A server at an address.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HttpServer {

@@ -67,9 +67,26 @@ impl Launcher {
             StartFault::Client(fault) => discovery.once_more(fault),
             _ => None,
         };
-        match once_more {
+        let launched = match once_more {
             Some(discovery) => self.attempt(news, discovery, stop).await,
             None => Err(why),
+        };
+        launched.map_err(|why| self.explained(why))
+    }
+
+    /// The more likely reason for what a program did that lacks what it needs.
+    fn explained(&self, why: StartFault) -> StartFault {
+        let options = &self.server.config.options;
+        let lacks_network = options.sandbox && !options.network;
+        let is_silent = matches!(
+            why,
+            StartFault::Ended | StartFault::Client(Fault::TimedOut | Fault::Closed(_))
+        );
+        match &self.server.config.transport {
+            Transport::Stdio(server) if lacks_network && is_silent && server.downloads() => {
+                StartFault::NoNetwork
+            }
+            _ => why,
         }
     }
 

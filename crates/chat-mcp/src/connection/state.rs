@@ -66,6 +66,8 @@ pub enum StartFault {
     NotStarted(String),
     /// It ended by itself. Its log may say why.
     Ended,
+    /// It ended or did not answer, and is a program such as `npx`, which downloads the server, without the network.
+    NoNetwork,
     /// The connection did not come about, or broke.
     Client(Fault),
 }
@@ -92,7 +94,8 @@ impl StartFault {
             | Self::HiddenProgram(_)
             | Self::Folder(_)
             | Self::LeadsOut(_)
-            | Self::TooWide(_) => false,
+            | Self::TooWide(_)
+            | Self::NoNetwork => false,
         }
     }
 }

@@ -7,6 +7,7 @@ mod projects;
 mod sign_in;
 mod slow;
 
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::sync::Mutex;
 use std::time::Duration;
@@ -244,4 +245,23 @@ async fn a_server_that_cannot_be_reached_is_tried_again() {
     let state = servers.status(&key("issues")).unwrap().state;
     assert_eq!(state, State::Failed { why: fault, is_retried: true });
     until(&servers, "issues", |state| matches!(state, State::Starting)).await;
+}
+
+#[tokio::test]
+async fn a_program_that_cannot_download_the_server_says_that_it_has_no_network() {
+    let sandbox = chat_sandbox::Sandbox::probe(Preference::Best).await;
+    if sandbox.enforcement() == chat_sandbox::Enforcement::None {
+        return;
+    }
+    let programs = tempfile::tempdir().unwrap();
+    let npx = programs.path().canonicalize().unwrap().join("npx");
+    std::fs::write(&npx, "#!/bin/sh\nexit 1\n").unwrap();
+    std::fs::set_permissions(&npx, std::fs::Permissions::from_mode(0o755)).unwrap();
+    for (network, expected) in [(false, StartFault::NoNetwork), (true, StartFault::Ended)] {
+        let options = json!({ "readFolders": [npx.parent()], "network": network });
+        let notes = json!({ "command": npx, "args": ["-y", "notes-server"], "natter": options });
+        let (_folder, servers) = configured(&json!({ "notes": notes })).await;
+        let fault = servers.start(&key("notes")).await.unwrap().unwrap_err();
+        assert_eq!(fault, expected);
+    }
 }

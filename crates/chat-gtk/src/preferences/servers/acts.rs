@@ -51,9 +51,10 @@ pub(super) async fn test(context: &PreferencesContext, name: &str) -> String {
         Some(Ok(status)) => {
             let tools = status.and_then(|status| status.tools);
             let count = words::mcp_tool_count(tools.map_or(0, |tools| tools.len()));
-            words::fill(&gettext("Works: {tools}"), &[("tools", &count)])
+            words::fill(&gettext("“{name}” works: {tools}"), &[("name", name), ("tools", &count)])
         }
-        Some(Err(fault)) => words::mcp_start_fault(&fault),
+        // Its row says why.
+        Some(Err(_)) => words::fill(&gettext("“{name}” didn’t start"), &[("name", name)]),
         None => gettext("The server is off. Switch it on first."),
     }
 }

@@ -37,7 +37,7 @@ pub(super) fn open(context: &PreferencesContext, name: &str) {
     let state = plain_row("", "");
     state.set_title_lines(0);
     let button = |label: &str| gtk::Button::builder().label(label).use_underline(true).build();
-    let start = button(&gettext("_Restart"));
+    let start = button(&row::start_label(None));
     let test = button(&gettext("_Test"));
     let show_log = button(&gettext("Show _Log"));
     let sign_in = button(&gettext("_Sign In…"));
@@ -176,6 +176,7 @@ impl Details {
         let below: Vec<_> = what.into_iter().chain(program).collect();
         self.state.set_title(&row::state(status.as_ref()));
         self.state.set_subtitle(&below.join("\n"));
+        self.start.set_label(&row::start_label(status.as_ref()));
         self.start.set_sensitive(status.is_some());
         self.sign_in.set_visible(status.as_ref().is_some_and(|it| it.wants_sign_in));
         self.sign_out.set_visible(status.as_ref().is_some_and(|it| it.is_signed_in));

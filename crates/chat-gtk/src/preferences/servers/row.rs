@@ -131,14 +131,19 @@ impl Row {
                 action.set_enabled(status.is_some());
             }
         }
-        let is_stopped = status.is_none_or(|it| matches!(it.state, State::Stopped));
-        let start = if is_stopped { gettext("_Start") } else { gettext("_Restart") };
+        let start = start_label(status);
         // Another menu would close one that is open.
         if *self.start.borrow() != start {
             self.menu.set_menu_model(Some(&menu(&start)));
             self.start.replace(start);
         }
     }
+}
+
+/// What starting a server is called.
+pub(super) fn start_label(status: Option<&ServerStatus>) -> String {
+    let is_stopped = status.is_none_or(|it| matches!(it.state, State::Stopped));
+    if is_stopped { gettext("_Start") } else { gettext("_Restart") }
 }
 
 /// How a server is, in words.

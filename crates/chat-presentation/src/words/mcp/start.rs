@@ -89,6 +89,9 @@ pub fn mcp_start_fault(fault: &StartFault) -> String {
             &[("words", &one_line(words))],
         ),
         StartFault::Ended => gettext("The program ended by itself. Its log may say why."),
+        StartFault::NoNetwork => gettext(
+            "The program has no network access. Programs such as npx and uvx need it to download the server.",
+        ),
         StartFault::Client(fault) => client(fault),
     }
 }
@@ -168,6 +171,7 @@ mod tests {
             StartFault::TooWide(path()),
             StartFault::NotStarted("Out of memory.".to_owned()),
             StartFault::Ended,
+            StartFault::NoNetwork,
         ];
         all.extend(clients.map(StartFault::Client));
         all

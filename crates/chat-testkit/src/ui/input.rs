@@ -198,6 +198,8 @@ impl Input {
         let output = Command::new(program)
             .args(arguments)
             .env(variable, &self.display)
+            // Letters are in UTF-8, whatever the tests were started in.
+            .env("LC_ALL", "C.UTF-8")
             .kill_on_drop(true)
             .output()
             .await

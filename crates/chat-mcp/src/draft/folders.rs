@@ -33,6 +33,9 @@ impl ServerDraft {
                 found.push(path);
             }
         }
+        // Whoever has a folder has those in it: a choice about one of these would not hold.
+        let outer = found.clone();
+        found.retain(|path| !outer.iter().any(|other| path != other && path.starts_with(other)));
         found.truncate(MOST);
         found
     }

@@ -264,6 +264,9 @@ fn folders_of_arguments_are_proposed() {
     assert_eq!(listed.named_folders(&home), [root.join("srv/a")]);
     let outside = ServerDraft { sandbox: false, ..draft };
     assert!(outside.named_folders(&home).is_empty());
+    // A choice about a folder in another one would not hold.
+    let nested = program(&["x", &at("srv/a"), &at("srv"), &at("srv/b")].join(" "));
+    assert_eq!(nested.named_folders(&home), [root.join("srv")]);
 }
 
 #[test]

@@ -78,10 +78,7 @@ impl Launcher {
     fn explained(&self, why: StartFault) -> StartFault {
         let options = &self.server.config.options;
         let lacks_network = options.sandbox && !options.network;
-        let is_silent = matches!(
-            why,
-            StartFault::Ended | StartFault::Client(Fault::TimedOut | Fault::Closed(_))
-        );
+        let is_silent = matches!(why, StartFault::Ended | StartFault::Client(Fault::TimedOut));
         match &self.server.config.transport {
             Transport::Stdio(server) if lacks_network && is_silent && server.downloads() => {
                 StartFault::NoNetwork

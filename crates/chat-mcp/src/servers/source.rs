@@ -16,8 +16,9 @@ use super::entry::Entry;
 use crate::connection::{Snapshot, State};
 use crate::tools::{Offer, Share, choose};
 
-/// How long a request waits for servers whose tools are not known yet.
-const PREPARE: Duration = Duration::from_secs(10);
+/// How long a request waits for servers whose tools are not known yet: twice as long as one of the older revision may
+/// leave the question for its revision unanswered.
+const PREPARE: Duration = Duration::from_secs(20);
 
 #[async_trait]
 impl ToolSource for Servers {

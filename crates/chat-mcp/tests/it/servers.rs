@@ -193,7 +193,7 @@ async fn requests_wait_once_for_a_server_that_never_answers_and_go_on_without_it
     tokio::time::pause();
     let began = Instant::now();
     servers.prepare(None, &waits_for).await;
-    assert_eq!(began.elapsed().as_secs(), 10);
+    assert_eq!(began.elapsed().as_secs(), 20);
     assert_eq!(*told.lock().unwrap(), [["notes"]]);
     let again = Instant::now();
     servers.prepare(None, &waits_for).await;

@@ -122,6 +122,11 @@ async fn what_is_wrong_with_a_form_is_brought_into_sight() -> Result<()> {
     ensure!(top().await? < 0, "the field is in sight: nothing is tested");
     send.click_with_mouse().await?;
     window.find(name().state(State::Focused)).await?;
-    until("the field in sight", || async { Ok((top().await? >= 0).then_some(())) }).await?;
+    until("the field in sight", || async {
+        let (_, pane, _, height) = window.find(named("Conversation")).await?.place().await?;
+        let (_, field, _, high) = window.find(name()).await?.place().await?;
+        Ok((field >= pane.max(0) && field + high <= pane + height).then_some(()))
+    })
+    .await?;
     window.close().await
 }

@@ -129,6 +129,7 @@ async fn what_is_changed_in_the_preferences_is_named_once_for_screen_readers() -
     let names: Vec<String> = changed.map(|it| it.name().to_owned()).collect();
     assert!(names.iter().any(|name| name == "Better titles"), "{names:?}");
     assert!(names.iter().any(|name| name == "Share of the context for tools"), "{names:?}");
+    assert!(names.iter().all(|name| !name.is_empty()), "{names:?}");
     let is_twice = |name: &&String| {
         let words: Vec<&str> = name.split(' ').collect();
         let (first, second) = words.split_at(words.len() / 2);

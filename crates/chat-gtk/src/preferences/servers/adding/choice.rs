@@ -117,18 +117,19 @@ mod tests {
 
     #[gtk::test]
     fn a_folder_in_the_command_is_hidden_until_it_is_chosen() {
-        let choice = choice(r#""files": {"command": "files", "args": ["/usr/share", "/none"]}"#);
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().to_str().unwrap();
+        let choice = choice(&format!(
+            "\"files\": {{\"command\": \"x\", \"args\": [\"{path}\", \"/none\"]}}"
+        ));
         let options = || choice.server(&[]).unwrap().server.config.options;
         let rows: Vec<_> = choice.grants.named().collect();
-        assert_eq!(rows.iter().map(|row| row.title()).collect::<Vec<_>>(), ["/usr/share"]);
+        assert_eq!(rows.iter().map(|row| row.title()).collect::<Vec<_>>(), [path]);
         assert_eq!(options(), chat_mcp::config::ServerOptions::default());
         rows[0].set_selected(1);
-        assert_eq!(options().read_folders, ["/usr/share"]);
+        assert_eq!(options().read_folders, [path]);
         rows[0].set_selected(2);
-        assert_eq!(
-            (options().read_folders.len(), options().folders),
-            (0, vec!["/usr/share".to_owned()])
-        );
+        assert_eq!((options().read_folders.len(), options().folders), (0, vec![path.to_owned()]));
     }
 
     #[gtk::test]

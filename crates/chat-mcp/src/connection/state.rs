@@ -85,7 +85,7 @@ impl StartFault {
     /// Whether it may be gone the next time, without anybody changing anything.
     pub(super) fn is_passing(&self) -> bool {
         match self {
-            Self::Ended | Self::NotStarted(_) => true,
+            Self::Ended | Self::NoNetwork | Self::NotStarted(_) => true,
             Self::Client(Fault::Http(fault)) => fault.is_passing(),
             Self::Client(fault) => !matches!(fault, Fault::Unauthorized(_) | Fault::Stopped),
             Self::Expand(_)
@@ -94,8 +94,7 @@ impl StartFault {
             | Self::HiddenProgram(_)
             | Self::Folder(_)
             | Self::LeadsOut(_)
-            | Self::TooWide(_)
-            | Self::NoNetwork => false,
+            | Self::TooWide(_) => false,
         }
     }
 }

@@ -90,7 +90,7 @@ pub fn mcp_start_fault(fault: &StartFault) -> String {
         ),
         StartFault::Ended => gettext("The program ended by itself. Its log may say why."),
         StartFault::NoNetwork => gettext(
-            "The program has no network access. Programs such as npx and uvx need it to download the server.",
+            "The program didn’t start. It may need network access to download the server. Its log may say more.",
         ),
         StartFault::Client(fault) => client(fault),
     }

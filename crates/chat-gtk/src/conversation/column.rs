@@ -106,7 +106,7 @@ impl Column {
     /// Takes the keyboard from rows that go because they are far from the sight. GTK would give it to the next one, and
     /// that would be scrolled to.
     pub fn take_focus_from(&self, range: std::ops::Range<usize>) {
-        let focus = self.focus_child();
+        let focus = self.imp().child_with_focus();
         let has_it =
             self.imp().rows.borrow()[range].iter().any(|row| focus.as_ref() == Some(&row.widget));
         if let Some(root) = self.root().filter(|_| has_it) {
@@ -222,7 +222,8 @@ impl Column {
 
     /// Brings what has the keyboard into sight, if it is not.
     pub fn reveal_keyboard(&self) {
-        if let Some(index) = self.focus_child().and_then(|row| self.imp().index_of(&row)) {
+        if let Some(index) = self.imp().child_with_focus().and_then(|row| self.imp().index_of(&row))
+        {
             self.imp().reveal_focus(index);
         }
     }

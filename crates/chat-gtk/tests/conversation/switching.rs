@@ -176,6 +176,25 @@ fn of_a_reply_that_begins_above_what_is_seen_the_button_stays_where_it_is() {
 }
 
 #[gtk::test]
+fn a_button_out_of_sight_keeps_the_keyboard_while_another_window_is_active() {
+    let scene = Scene::new();
+    let ([one, _], siblings) = branches(20, 21);
+    scene.conversation.show(&snapshot(one, false));
+    scene.conversation.set_siblings(&siblings);
+    scene.scroll(|scene| scene.place_of("Version one"), 200.0);
+    let arrow = scene.arrow("Next Version").expect("an arrow");
+    arrow.grab_focus();
+    let other = gtk::Window::builder().default_width(2000).default_height(2000).build();
+    other.present();
+    until("the other window is active", || !scene.window.is_active());
+    let adjustment = scene.adjustment();
+    adjustment.set_value(adjustment.value() + 2.0 * adjustment.page_size());
+    scene.settle();
+    assert!(arrow.is_mapped());
+    assert_eq!(gtk::prelude::GtkWindowExt::focus(&scene.window), Some(arrow.upcast()));
+}
+
+#[gtk::test]
 fn a_version_that_is_not_shown_after_all_moves_nothing() {
     let scene = Scene::new();
     let ([one, _], siblings) = branches(20, 21);

@@ -13,7 +13,7 @@ impl imp::Column {
         let column = self.obj();
         let direction =
             if forward { gtk::DirectionType::TabForward } else { gtk::DirectionType::TabBackward };
-        let inside = column.focus_child();
+        let inside = self.child_with_focus();
         if inside.as_ref().is_some_and(|inside| inside.child_focus(direction)) {
             if let Some(index) = inside.and_then(|row| self.index_of(&row)) {
                 self.reveal_focus(index);
@@ -80,6 +80,20 @@ impl imp::Column {
         let focus = self.obj().root().and_then(|root| root.focus());
         if let (Some(row), Some(focus)) = (row, focus) {
             self.obj().reveal(index, RowPosition::of_focus(&focus, &row), self.live.get());
+        }
+    }
+
+    /// The row that the focus of the window is in, or the tail; also while another window is active, which
+    /// `focus_child` forgets.
+    pub(super) fn child_with_focus(&self) -> Option<gtk::Widget> {
+        let column = self.obj();
+        let mut widget = column.root()?.focus()?;
+        loop {
+            let parent = widget.parent()?;
+            if parent == *column.upcast_ref::<gtk::Widget>() {
+                return Some(widget);
+            }
+            widget = parent;
         }
     }
 

@@ -247,7 +247,7 @@ impl Column {
         if holds {
             self.follows.set(upper - page - adjustment.value() < NEAR_END);
         }
-        let focus = self.obj().focus_child();
+        let focus = self.child_with_focus();
         let place_all = |top| place_rows(&rows, top, (x, inner), height, focus.as_ref());
         place_all(adjustment.value() as i32);
         if let (Some(target), Some((y, _))) = (target, wanted)

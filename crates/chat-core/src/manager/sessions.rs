@@ -335,6 +335,7 @@ mod tests {
         let store = &manager.inner.shared.store;
         let fid = store.create(new(None), Vec::new()).await.unwrap().meta.fid;
         let session = manager.session(&fid).await.unwrap();
+        let gate = session.gate().await;
         let mut first = pin!(session.patch(titled("first")));
         let mut second = pin!(session.patch(titled("second")));
         poll_fn(|context| {
@@ -343,8 +344,9 @@ mod tests {
             Poll::Ready(())
         })
         .await;
-        // Whatever the store was asked before is done once this is.
+        // Without the gate, both would be stored once this is, and the one polled last would be known.
         store.patch(&fid, SessionPatch::default()).await.unwrap();
+        drop(gate);
         let (second, first) = tokio::join!(biased; second, first);
         first.and(second).unwrap();
         let stored = store.session(&fid).await.unwrap().meta.title;

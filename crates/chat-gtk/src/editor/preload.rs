@@ -104,7 +104,8 @@ async fn quiet(last: &Cell<Instant>) -> bool {
             idle().await;
             return true;
         }
-        glib::timeout_future(QUIET.saturating_sub(since)).await;
+        // The timer counts whole milliseconds: for less it would return at once, until the tries are used up.
+        glib::timeout_future(QUIET.saturating_sub(since) + Duration::from_millis(1)).await;
     }
     false
 }
@@ -130,6 +131,15 @@ mod tests {
         until("the languages to be read", || !preloader.reading.get());
         assert!(is_read("a.toml") && is_read("c.sh") && !is_read("d.py"));
         assert_eq!(window.observe_controllers().n_items(), plain().observe_controllers().n_items());
+    }
+
+    #[gtk::test]
+    fn less_than_a_millisecond_is_waited_for() {
+        let almost = QUIET.saturating_sub(Duration::from_micros(900));
+        for _ in 0..50 {
+            let last = Instant::now().checked_sub(almost).expect("a moment ago");
+            assert!(glib::MainContext::default().block_on(quiet(&Cell::new(last))), "given up");
+        }
     }
 
     /// A window without event controllers.

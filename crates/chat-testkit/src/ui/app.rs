@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, ExitStatus};
 use std::time::Duration;
 
-use anyhow::{Context, Result, bail, ensure};
+use anyhow::{Context, Result, anyhow, bail, ensure};
 use atspi::ObjectRefOwned;
 use atspi::proxy::accessible::ObjectRefExt;
 use rustix::process::{Pid, Signal, kill_process};
@@ -231,7 +231,8 @@ impl App {
             self.picture(&file).await?;
         }
         let shown = tree::outline(&self.widgets().await);
-        Err(error.context(format!("shown was:\n{shown}\nsaid was:\n{}", self.said())))
+        // What went wrong comes first: a long picture may be cut.
+        Err(anyhow!("{error:#}\nshown was:\n{shown}\nsaid was:\n{}", self.said()))
     }
 }
 

@@ -164,6 +164,18 @@ mod tests {
     }
 
     #[gtk::test]
+    fn each_folder_that_a_text_wants_is_read_whole() {
+        let deep = format!("/home/ada/{}/secret", "a".repeat(200));
+        let choice = choice(&format!(
+            r#""x": {{"command": "x", "natter": {{"folders": ["/b, /c", "{deep}"]}}}}"#
+        ));
+        let switch = choice.grants.switches().next().unwrap();
+        let row = switch.ancestor(adw::ActionRow::static_type()).unwrap();
+        let row = row.downcast::<adw::ActionRow>().unwrap();
+        assert_eq!(row.subtitle().unwrap(), format!("/b, /c\n{deep}"));
+    }
+
+    #[gtk::test]
     fn a_text_that_wants_nothing_offers_nothing() {
         let choice = choice(r#"{"command": "x"}"#);
         assert_eq!(choice.grants.switches().count(), 0);

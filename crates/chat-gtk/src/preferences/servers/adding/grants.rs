@@ -59,8 +59,9 @@ impl Grants {
                 switch
             })
         };
+        // Whole, and each in its own line: what is switched on is what is read here.
         let paths = |paths: &[String]| {
-            paths.iter().map(|path| words::one_line(path)).collect::<Vec<_>>().join(", ")
+            paths.iter().map(|path| words::visible_line(path)).collect::<Vec<_>>().join("\n")
         };
         let row_of = |path: PathBuf| {
             let row = access_row(&path);

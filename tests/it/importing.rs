@@ -6,7 +6,7 @@ use std::fs;
 use anyhow::{Context, Result};
 use chat_core::manager::{Manager, StartOptions};
 use chat_core::settings::Folders;
-use chat_testkit::ui::{Role, containing, named};
+use chat_testkit::ui::{Role, State, containing, named};
 
 use crate::stage::Stage;
 
@@ -37,9 +37,12 @@ async fn chats_of_another_program_are_looked_at_imported_and_skipped_the_next_ti
     assert!(choose.drop_files(&[&broken]).await?);
     window.find(named("Couldn’t Import")).await?;
     window.click(named("Choose Other Files").role(Role::Button)).await?;
-    let choose = window.find(named("Choose Files…").role(Role::Button)).await?;
+    // The button acts a moment later, and what is chosen meanwhile would go again.
+    let choose = named("Choose Files…").role(Role::Button).state(State::Focused);
+    let choose = window.find(choose).await?;
     assert!(choose.drop_files(&[&export]).await?);
     window.find(containing("2 chats from ChatGPT, with 3 messages.")).await?;
+    window.find(named("Import").role(Role::Button).state(State::Focused)).await?;
     window.keys(&["Return"]).await?;
     window.find(containing("Imported 2 chats.")).await?;
     window.keys(&["Escape"]).await?;

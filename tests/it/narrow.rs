@@ -1,6 +1,6 @@
 //! Tests a window as narrow as a phone.
 
-use anyhow::Result;
+use anyhow::{Result, bail, ensure};
 use chat_testkit::server::Script;
 use chat_testkit::ui::{By, Role, State, named, until};
 use serde_json::json;
@@ -29,15 +29,20 @@ async fn nothing_in_the_header_is_cut_away() -> Result<()> {
         (named("Agent"), 60),
         (named("Main Menu"), 24),
     ];
-    let mut free_from = 0;
-    for (part, least) in parts {
-        let (x, width) = in_header(&window, &part).await?;
-        assert!(
-            x >= free_from && width >= least && x + width <= WIDTH,
-            "{part} from {x}, {width} wide; what is before it ends at {free_from}"
-        );
-        free_from = x + width;
-    }
+    // The window folds step by step.
+    let placed = until("the parts of the header beside each other", || async {
+        let mut free_from = 0;
+        for (part, least) in &parts {
+            let (x, width) = in_header(&window, part).await?;
+            ensure!(
+                x >= free_from && width >= *least && x + width <= WIDTH,
+                "{part} from {x}, {width} wide; what is before it ends at {free_from}"
+            );
+            free_from = x + width;
+        }
+        Ok(Some(()))
+    });
+    window.explain(placed.await).await?;
     // The list is a page of its own, from which one comes to another chat.
     window.click(named("Back to Chats")).await?;
     window.open("Apples").await?;
@@ -47,17 +52,13 @@ async fn nothing_in_the_header_is_cut_away() -> Result<()> {
 
 /// Where a part of the narrow window's header begins, and how wide it is.
 async fn in_header(window: &Window, part: &By) -> Result<(i32, i32)> {
-    window.find(named("Back to Chats")).await?;
-    until(&format!("{part} in the header"), || async {
-        for widget in window.all(part.clone()).await {
-            let (x, y, width, _) = widget.place().await?;
-            if y < HEADER {
-                return Ok(Some((x, width)));
-            }
+    for widget in window.all(part.clone()).await {
+        let (x, y, width, _) = widget.place().await?;
+        if y < HEADER {
+            return Ok((x, width));
         }
-        Ok(None)
-    })
-    .await
+    }
+    bail!("there is no {part} in the header")
 }
 
 #[tokio::test]

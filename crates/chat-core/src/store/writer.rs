@@ -274,8 +274,14 @@ mod tests {
     async fn what_nobody_waits_for_is_done_all_the_same() {
         let folder = tempfile::tempdir().unwrap();
         let store = store(folder.path());
-        let note = store.write(|db| db.run("INSERT INTO noted VALUES (1)", []));
+        let (go, wait) = std::sync::mpsc::channel::<()>();
+        let wait = std::sync::Mutex::new(wait);
+        let note = store.write(move |db| {
+            let _ = wait.lock().unwrap().recv();
+            db.run("INSERT INTO noted VALUES (1)", [])
+        });
         assert!(futures_util::FutureExt::now_or_never(note).is_none());
+        drop(go);
         store.flush().await.unwrap();
         let noted = store.read(|db| db.find("SELECT sum(x) FROM noted", [], |row| row.get(0)));
         assert_eq!(noted.await.unwrap(), Some(1));

@@ -83,8 +83,8 @@ impl imp::Column {
         }
     }
 
-    /// The row that the focus of the window is in, or the tail; also while another window is active, which
-    /// `focus_child` forgets.
+    /// The row with the window's focus, or the tail if that has it. Unlike `focus_child`, which is empty then, it is
+    /// known while another window is active.
     pub(super) fn child_with_focus(&self) -> Option<gtk::Widget> {
         let column = self.obj();
         let mut widget = column.root()?.focus()?;

@@ -10,7 +10,6 @@ use chat_core::permission::Mode;
 use chat_presentation::diagnostics::Moment;
 use chat_presentation::words;
 use gettextrs::gettext;
-use gtk::{gdk, glib};
 use relm4::gtk::prelude::*;
 
 use super::handle::Handle;
@@ -143,8 +142,6 @@ impl ChatWidget {
             Used::EnlargeWindow { tokens } => {
                 self.requests.retry_with_window(fid, self.shown.options(), tokens);
             }
-            Used::CopyText(text) => self.layout.root().clipboard().set_text(&text),
-            Used::CopyRich { html, text } => copy_rich(self.layout.root(), &html, &text),
             Used::Quote(text) => {
                 if self.composer.quote(&text) {
                     self.conversation.expect_reply();
@@ -362,19 +359,6 @@ fn open_link(url: &str, root: &gtk::Box) {
     if allowed.iter().any(|scheme| lower.starts_with(scheme)) {
         let window = root.root().and_downcast::<gtk::Window>();
         gtk::show_uri(window.as_ref(), url, gtk::gdk::CURRENT_TIME);
-    }
-}
-
-/// Puts a text on the clipboard, with its formatting for programs that take it.
-fn copy_rich(root: &gtk::Box, html: &str, text: &str) {
-    let html = glib::Bytes::from(html.as_bytes());
-    let both = [
-        gdk::ContentProvider::for_bytes("text/html", &html),
-        gdk::ContentProvider::for_value(&text.to_value()),
-    ];
-    let provider = gdk::ContentProvider::new_union(&both);
-    if let Err(error) = root.clipboard().set_content(Some(&provider)) {
-        tracing::warn!(%error, "nothing was copied");
     }
 }
 

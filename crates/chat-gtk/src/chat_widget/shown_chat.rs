@@ -52,8 +52,7 @@ impl ShownChat {
     /// Whether what a conversation tells is to be heard: `session` is the one that it showed. While
     /// another is being read that is still there, and nothing of it may be done to the other.
     pub(super) fn concerns(&self, session: Option<&Fid>, output: &Output) -> bool {
-        let of_none =
-            matches!(output, Output::CopyText(_) | Output::OpenLink(_) | Output::SearchStatus(_));
+        let of_none = matches!(output, Output::OpenLink(_) | Output::SearchStatus(_));
         of_none || matches!(self, Self::Open(shown) if session == Some(&shown.fid))
     }
 
@@ -219,8 +218,10 @@ mod tests {
             assert!(!open(&now).concerns(Some(&before), output), "{output:?}");
             assert!(!open(&now).concerns(None, output), "{output:?}");
         }
-        let of_none =
-            [Output::CopyText("text".to_owned()), Output::SearchStatus(SearchStatus::default())];
+        let of_none = [
+            Output::OpenLink("https://example.org/".to_owned()),
+            Output::SearchStatus(SearchStatus::default()),
+        ];
         for output in &of_none {
             assert!(ShownChat::Opening(now.clone()).concerns(Some(&before), output), "{output:?}");
         }

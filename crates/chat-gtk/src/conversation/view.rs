@@ -161,7 +161,7 @@ impl Inner {
             if let Some(inner) = copied.upgrade() {
                 let text = inner.state.borrow().transcript.text_of(id);
                 if let Some(text) = text {
-                    (inner.output)(Output::CopyText(text));
+                    inner.root.clipboard().set_text(&text);
                 }
             }
         };

@@ -112,8 +112,7 @@ fn tables_are_copied_for_spreadsheets_and_as_markdown() {
         ("table.markdown", "| A, b | B |\n| --- | --: |\n| one | **two** |"),
     ] {
         gtk::prelude::WidgetExt::activate_action(&button, action, None).expect("an action");
-        let copied = Output::CopyText(text.to_owned());
-        assert_eq!(scene.told.borrow().last(), Some(&copied));
+        assert_eq!(scene.copied(), text);
     }
     button.popdown();
     scene.settle();

@@ -105,13 +105,13 @@ impl RowWidget {
             }
             RowKind::Segment { kind: SegmentKind::Code, part, segment } => {
                 let key = Some((entry.id(), part, segment));
-                Self::Code(CodeBlock::new(&context.tags, &context.code_blocks, context.uses(), key))
+                Self::Code(CodeBlock::new(&context.tags, &context.code_blocks, &context.hold, key))
             }
             RowKind::Segment { kind: SegmentKind::Table, .. } => {
-                Self::Table(TableBlock::new(&context.links, context.uses().copied))
+                Self::Table(TableBlock::new(&context.links))
             }
             RowKind::Segment { kind: SegmentKind::Formula, .. } => {
-                Self::Formula(FormulaBlock::new(&context.tags, context.uses().copied))
+                Self::Formula(FormulaBlock::new(&context.tags))
             }
             RowKind::Segment { kind: SegmentKind::Picture, .. } => {
                 Self::Picture(PictureBlock::new(context))

@@ -139,18 +139,22 @@ impl Inner {
             let output = Rc::clone(&self.output);
             move || output(wanted.clone())
         };
+        let copies = |text: String| {
+            let clipboard = self.root.clipboard();
+            move || clipboard.set_text(&text)
+        };
         if let Some(link) = offer.link {
             let opened = Rc::clone(&self.state.borrow().rows.context.links.opened);
             let address = Rc::clone(&link);
             let section = gio::Menu::new();
             items.add(&section, &gettext("Open Link"), "open-link", move || opened(&address));
-            let copied = wants(Output::CopyText(link.to_string()));
+            let copied = copies(link.to_string());
             items.add(&section, &gettext("Copy Link Address"), "copy-link", copied);
             items.menu.append_section(None, &section);
         }
         if let Some(source) = offer.formula {
             let section = gio::Menu::new();
-            let copied = wants(Output::CopyText(source));
+            let copied = copies(source);
             items.add(&section, &gettext("Copy as TeX"), "copy-tex", copied);
             items.menu.append_section(None, &section);
         }
@@ -162,9 +166,9 @@ impl Inner {
         let quoted = selected.or_else(|| text.clone());
         if let Some(text) = offer.selection {
             let section = gio::Menu::new();
-            items.add(&section, &gettext("Copy"), "copy", wants(Output::CopyText(text.clone())));
+            items.add(&section, &gettext("Copy"), "copy", copies(text.clone()));
             if let Some(source) = offer.source.filter(|source| *source != text) {
-                let copied = wants(Output::CopyText(source));
+                let copied = copies(source);
                 items.add(&section, &gettext("Copy as Markdown"), "copy-source", copied);
             }
             items.menu.append_section(None, &section);
@@ -176,12 +180,10 @@ impl Inner {
         }
         if let Some(text) = text {
             let plain = as_plain(&text);
-            let copied = wants(Output::CopyText(plain.clone()));
+            let copied = copies(plain.clone());
             items.add(&section, &gettext("Copy as Plain Text"), "copy-plain", copied);
-            let output = Rc::clone(&self.output);
-            let copied = move || {
-                output(Output::CopyRich { html: as_html(&text), text: plain.clone() });
-            };
+            let clipboard = self.root.clipboard();
+            let copied = move || copy_rich(&clipboard, &as_html(&text), &plain);
             items.add(&section, &gettext("Copy as Rich Text"), "copy-rich", copied);
         }
         if let Some(text) = quoted {
@@ -321,4 +323,16 @@ fn selection(widget: &gtk::Widget) -> Option<String> {
         label.text().chars().skip(start).take(end.saturating_sub(start)).collect()
     };
     (!text.is_empty()).then_some(text)
+}
+
+/// Puts a text on the clipboard, with its formatting for programs that take it.
+fn copy_rich(clipboard: &gdk::Clipboard, html: &str, text: &str) {
+    let html = glib::Bytes::from(html.as_bytes());
+    let both = [
+        gdk::ContentProvider::for_bytes("text/html", &html),
+        gdk::ContentProvider::for_value(&text.to_value()),
+    ];
+    if let Err(error) = clipboard.set_content(Some(&gdk::ContentProvider::new_union(&both))) {
+        tracing::warn!(%error, "nothing was copied");
+    }
 }

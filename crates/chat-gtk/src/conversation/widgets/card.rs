@@ -48,7 +48,7 @@ pub fn card(notice: &Notice, output: &Rc<dyn Fn(Output)>) -> gtk::Widget {
     line.append(&label);
     root.append(&line);
     if let Some(detail) = notice.error.as_ref().and_then(|error| error.detail.as_deref()) {
-        root.append(&details(detail, output));
+        root.append(&details(detail));
     }
     if notice.last {
         let buttons = buttons(notice, output);
@@ -60,7 +60,7 @@ pub fn card(notice: &Notice, output: &Rc<dyn Fn(Output)>) -> gtk::Widget {
 }
 
 /// The server's own words, folded, and a button that copies them.
-fn details(text: &str, output: &Rc<dyn Fn(Output)>) -> gtk::Widget {
+fn details(text: &str) -> gtk::Widget {
     let label = gtk::Label::builder()
         .label(text)
         .use_markup(false)
@@ -75,8 +75,8 @@ fn details(text: &str, output: &Rc<dyn Fn(Output)>) -> gtk::Widget {
         .halign(gtk::Align::Start)
         .css_classes(["flat", "caption"])
         .build();
-    let (output, text) = (Rc::clone(output), text.to_owned());
-    copy.connect_clicked(move |_| output(Output::CopyText(text.clone())));
+    let text = text.to_owned();
+    copy.connect_clicked(move |copy| copy.clipboard().set_text(&text));
     let inside = gtk::Box::new(gtk::Orientation::Vertical, 4);
     inside.append(&label);
     inside.append(&copy);

@@ -60,26 +60,25 @@ struct Inner {
 
 /// Whose block it is.
 struct Owner {
-    uses: Uses,
+    /// Keeps what is seen where it is, though the block is about to grow.
+    hold: Rc<dyn Fn()>,
     key: Option<BlockKey>,
     blocks: Weak<CodeBlocks>,
 }
 
-/// What a block needs from outside.
-#[derive(Clone)]
-pub struct Uses {
-    /// Gets the code when the person copies it.
-    pub copied: Rc<dyn Fn(String)>,
-    /// Keeps what is seen where it is, though the block is about to grow.
-    pub hold: Rc<dyn Fn()>,
-}
-
 impl CodeBlock {
-    /// An empty block. `key` says which it is, so that it is remembered whether it was folded.
-    pub fn new(tags: &Tags, blocks: &Rc<CodeBlocks>, uses: Uses, key: Option<BlockKey>) -> Self {
+    /// An empty block. `hold` is called when it is about to grow, and `key` says which it is, so that it is
+    /// remembered whether it was folded.
+    pub fn new(
+        tags: &Tags,
+        blocks: &Rc<CodeBlocks>,
+        hold: &Rc<dyn Fn()>,
+        key: Option<BlockKey>,
+    ) -> Self {
         let block = blocks.take_spare().unwrap_or_else(|| Self::make(tags));
         let inner = &block.inner;
-        inner.owner.replace(Some(Owner { uses, key, blocks: Rc::downgrade(blocks) }));
+        let owner = Owner { hold: Rc::clone(hold), key, blocks: Rc::downgrade(blocks) };
+        inner.owner.replace(Some(owner));
         inner.is_open.set(key.is_some_and(|key| blocks.is_open(&key)));
         inner.set_wraps(blocks.wraps());
         blocks.add(inner);
@@ -237,13 +236,13 @@ impl Inner {
         let Some(owner) = owner.as_ref() else { return };
         let text = self.shown.borrow().clone();
         match action {
-            Action::Copy => (owner.uses.copied)(text),
+            Action::Copy => self.root.clipboard().set_text(&text),
             Action::Save => {
                 let name = language::file_name(self.language.borrow().as_deref().unwrap_or(""));
                 saving::save(&self.root, &name, text);
             }
             Action::Wrap(wraps) => {
-                (owner.uses.hold)();
+                (owner.hold)();
                 if let Some(blocks) = owner.blocks.upgrade() {
                     blocks.set_wraps(wraps);
                 }
@@ -253,7 +252,7 @@ impl Inner {
 
     fn hold(&self) {
         if let Some(owner) = &*self.owner.borrow() {
-            (owner.uses.hold)();
+            (owner.hold)();
         }
     }
 

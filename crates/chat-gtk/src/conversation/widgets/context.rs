@@ -10,7 +10,7 @@ use chat_core::tool::Toolbox;
 use gtk::prelude::*;
 
 use super::answer_errors::AnswerErrors;
-use super::code::{CodeBlocks, Uses};
+use super::code::CodeBlocks;
 use super::style_tags::StyleTags;
 use super::tags::Tags;
 use crate::accessible;
@@ -94,13 +94,6 @@ impl WidgetContext {
         accessible::set_expanded(button, false);
         let menu = Rc::clone(&self.menu);
         button.connect_clicked(move |button| menu(button));
-    }
-
-    /// What a block of a reply can ask for.
-    pub fn uses(&self) -> Uses {
-        let output = Rc::clone(&self.output);
-        let copied = Rc::new(move |text| output(Output::CopyText(text)));
-        Uses { copied, hold: Rc::clone(&self.hold) }
     }
 }
 
@@ -189,15 +182,6 @@ pub enum Output {
     ThinkAsModel,
     /// Begin a new chat.
     NewChat,
-    /// Put this text on the clipboard.
-    CopyText(String),
-    /// Put this text on the clipboard, with its formatting for programs that take it.
-    CopyRich {
-        /// The text as HTML.
-        html: String,
-        /// The text for all other programs.
-        text: String,
-    },
     /// Quote this text in the message that is being written.
     Quote(String),
     /// Take a waiting message back, to edit it.

@@ -37,8 +37,8 @@ pub struct FormulaBlock {
 }
 
 impl FormulaBlock {
-    /// An empty block. `copied` gets the source when the user copies it.
-    pub fn new(tags: &Tags, copied: Rc<dyn Fn(String)>) -> Self {
+    /// An empty block.
+    pub fn new(tags: &Tags) -> Self {
         let scroller = gtk::ScrolledWindow::builder()
             .hscrollbar_policy(gtk::PolicyType::Automatic)
             .vscrollbar_policy(gtk::PolicyType::Never)
@@ -62,7 +62,7 @@ impl FormulaBlock {
         root.append(&frame);
         root.append(&source);
         let shown: Rc<RefCell<Option<Formula>>> = Rc::default();
-        copy_by_key(&root, &shown, copied);
+        copy_by_key(&root, &shown);
         Self { root, frame, scroller, source, tags: tags.clone(), shown }
     }
 
@@ -134,7 +134,7 @@ impl FormulaBlock {
 }
 
 /// Copies the source of a formula that has the keyboard.
-fn copy_by_key(root: &gtk::Box, shown: &Rc<RefCell<Option<Formula>>>, copied: Rc<dyn Fn(String)>) {
+fn copy_by_key(root: &gtk::Box, shown: &Rc<RefCell<Option<Formula>>>) {
     let keys = gtk::EventControllerKey::new();
     let shown = Rc::clone(shown);
     let weak = root.downgrade();
@@ -142,14 +142,12 @@ fn copy_by_key(root: &gtk::Box, shown: &Rc<RefCell<Option<Formula>>>, copied: Rc
         let is_copy = modifiers & gtk::accelerator_get_default_mod_mask()
             == gdk::ModifierType::CONTROL_MASK
             && matches!(key, gdk::Key::c | gdk::Key::C | gdk::Key::Insert);
-        let has_focus = weak
-            .upgrade()
-            .and_then(|root| root.root())
-            .and_then(|window| window.focus())
-            .is_some_and(|focus| focus.is::<Picture>());
+        let Some(root) = weak.upgrade() else { return glib::Propagation::Proceed };
+        let focus = root.root().and_then(|window| window.focus());
+        let has_focus = focus.is_some_and(|focus| focus.is::<Picture>());
         match shown.borrow().as_ref().filter(|_| is_copy && has_focus) {
             Some(formula) => {
-                copied(formula.source.clone());
+                root.clipboard().set_text(&formula.source);
                 glib::Propagation::Stop
             }
             None => glib::Propagation::Proceed,
@@ -171,7 +169,7 @@ mod tests {
 
     fn block(source: &str) -> FormulaBlock {
         crate::init();
-        let block = FormulaBlock::new(&Tags::new(), Rc::new(|_| {}));
+        let block = FormulaBlock::new(&Tags::new());
         block.update(&Formula { source: source.to_owned(), indent: Indent::default() });
         block
     }

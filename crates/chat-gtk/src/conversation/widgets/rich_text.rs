@@ -52,15 +52,11 @@ impl Block {
                 Self::Prose(prose, laid_out)
             }
             SegmentKind::Code => {
-                let uses = context.uses();
-                Self::Code(CodeBlock::new(&context.tags, &context.code_blocks, uses, None))
+                let hold = &context.hold;
+                Self::Code(CodeBlock::new(&context.tags, &context.code_blocks, hold, None))
             }
-            SegmentKind::Table => {
-                Self::Table(TableBlock::new(&context.links, context.uses().copied))
-            }
-            SegmentKind::Formula => {
-                Self::Formula(FormulaBlock::new(&context.tags, context.uses().copied))
-            }
+            SegmentKind::Table => Self::Table(TableBlock::new(&context.links)),
+            SegmentKind::Formula => Self::Formula(FormulaBlock::new(&context.tags)),
             SegmentKind::Picture => Self::Picture(PictureBlock::new(context)),
             SegmentKind::Details => Self::Details(DetailsBlock::new(context)),
             SegmentKind::Rule => Self::Rule(gtk::Separator::new(gtk::Orientation::Horizontal)),

@@ -47,8 +47,8 @@ struct Row {
 }
 
 impl TableBlock {
-    /// An empty table. `copied` gets its text when the person copies it.
-    pub fn new(links: &Links, copied: Rc<dyn Fn(String)>) -> Self {
+    /// An empty table.
+    pub fn new(links: &Links) -> Self {
         let columns = Columns::default();
         let widths = Rc::clone(&columns.widths);
         let table = gtk::Box::builder()
@@ -72,7 +72,7 @@ impl TableBlock {
         root.append(&scroller);
         let shown = Rc::<RefCell<Option<Grid>>>::default();
         let grid = Rc::clone(&shown);
-        root.append(&actions::button(move || grid.borrow().clone(), copied));
+        root.append(&actions::button(move || grid.borrow().clone()));
         Self { root, table, rows: RefCell::default(), widths, shown, links: links.clone() }
     }
 

@@ -259,7 +259,6 @@ impl ApprovalList {
                 let window = self.column.root().and_downcast::<gtk::Window>();
                 gtk::show_uri(window.as_ref(), &url, gtk::gdk::CURRENT_TIME);
             }
-            conversation::Output::CopyText(text) => self.column.clipboard().set_text(&text),
             _ => {}
         }
     }

@@ -13,7 +13,6 @@ use crate::conversation::model::selection::{
 };
 use crate::conversation::rows::Rows;
 use crate::conversation::view::{Inner, State};
-use crate::conversation::widgets::context::Output;
 
 /// How far the next line is looked for at a time, in pixels, and how often.
 const LINE_STEP: f64 = 6.0;
@@ -96,7 +95,7 @@ impl Inner {
             gdk::Key::Escape if held.is_empty() && has_selection => self.select(None),
             gdk::Key::c | gdk::Key::Insert if control && !shift && has_selection => {
                 if let Some(text) = self.selected_text() {
-                    (self.output)(Output::CopyText(text));
+                    self.column.clipboard().set_text(&text);
                 }
             }
             gdk::Key::a | gdk::Key::slash if control && !shift => {

@@ -19,11 +19,8 @@ const FORMS: [Form; 3] = [
     ("markdown", || gettext("Copy as Markdown"), grid_source),
 ];
 
-/// The button. `shown` is asked for the table, and `copied` gets the text.
-pub fn button(
-    shown: impl Fn() -> Option<Grid> + 'static,
-    copied: Rc<dyn Fn(String)>,
-) -> gtk::MenuButton {
+/// The button. `shown` is asked for the table.
+pub fn button(shown: impl Fn() -> Option<Grid> + 'static) -> gtk::MenuButton {
     let button = gtk::MenuButton::builder().css_classes(["flat", "table-copy"]).build();
     let mark = CopyMark::on(&button, copy_mark::COPY, &gettext("Copy Table"));
     let shown = Rc::new(shown);
@@ -35,10 +32,10 @@ pub fn button(
         let (menu, actions) = (gio::Menu::new(), gio::SimpleActionGroup::new());
         for (name, label, text) in FORMS {
             let action = gio::SimpleAction::new(name, None);
-            let (shown, copied, mark) = (Rc::clone(&shown), Rc::clone(&copied), mark.clone());
+            let (shown, clipboard, mark) = (Rc::clone(&shown), button.clipboard(), mark.clone());
             action.connect_activate(move |_, _| {
                 if let Some(grid) = shown() {
-                    copied(text(&grid));
+                    clipboard.set_text(&text(&grid));
                     mark.show();
                 }
             });

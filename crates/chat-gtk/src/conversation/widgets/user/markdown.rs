@@ -62,21 +62,20 @@ impl Block {
                 Self::Prose(prose, laid_out, width)
             }
             (SegmentKind::Code, [Piece::Code(piece)]) => {
-                let code =
-                    CodeBlock::new(&context.tags, &context.code_blocks, context.uses(), None);
+                let code = CodeBlock::new(&context.tags, &context.code_blocks, &context.hold, None);
                 code.update(piece, false);
                 let width = TextWidth::new(code.widget(), code.text_view(), pieces, &context.tags);
                 Self::Code(code, width)
             }
             (SegmentKind::Table, pieces) => {
-                let table = TableBlock::new(&context.links, context.uses().copied);
+                let table = TableBlock::new(&context.links);
                 if let [Piece::Grid(grid)] = pieces {
                     table.update(grid);
                 }
                 Self::Table(table, pieces.to_vec())
             }
             (SegmentKind::Formula, [Piece::Formula(piece)]) => {
-                let formula = FormulaBlock::new(&context.tags, context.uses().copied);
+                let formula = FormulaBlock::new(&context.tags);
                 formula.update(piece);
                 Self::Formula(formula)
             }

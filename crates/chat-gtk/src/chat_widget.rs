@@ -224,7 +224,7 @@ impl Component for ChatWidget {
             plan_ready: plan.ready_widget(),
         };
         let (view, layout) = view::build(&root, &children, &handle);
-        chat_switching::add_leave(&root, &composer, drafts.clone());
+        chat_switching::add_actions(&root, &composer, drafts.clone());
         let mut model = Self {
             escape_key: EscapeKey::new(handle.clone()),
             handle,

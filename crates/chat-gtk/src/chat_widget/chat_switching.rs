@@ -1,7 +1,8 @@
 //! Switches from one chat to another. What is typed goes to the chat that the person means.
 //!
 //! Keys come before the widget's own messages: who asks for a new chat by keyboard may write into it
-//! before it is shown. `chat.leave` says so the moment that they ask.
+//! before it is shown. `chat.leave` says so the moment that they ask, and `chat.focus-message` puts the cursor
+//! into the message at that moment.
 
 use std::path::PathBuf;
 
@@ -21,16 +22,24 @@ use super::{ChatWidget, Output};
 use crate::composer::Composer;
 use crate::free_memory;
 
-/// The action that a window activates when its person asks for a new chat, right before it tells
-/// `Input::Show` or `Input::ShowBeside`.
-pub(super) fn add_leave(root: &gtk::Box, composer: &Composer, handle: Handle<chat_composer::Msg>) {
+/// The actions that a window activates at the moment of a key: `chat.leave` when its person asks for a new chat,
+/// right before it tells `Input::Show` or `Input::ShowBeside`, and `chat.focus-message` when they want to write.
+pub(super) fn add_actions(
+    root: &gtk::Box,
+    composer: &Composer,
+    handle: Handle<chat_composer::Msg>,
+) {
     let leave = gio::SimpleAction::new("leave", None);
-    let composer = composer.clone();
+    let left = composer.clone();
     leave.connect_activate(move |_, _| {
-        handle.send(chat_composer::Msg::Left(composer.take()));
+        handle.send(chat_composer::Msg::Left(left.take()));
     });
+    let focus = gio::SimpleAction::new("focus-message", None);
+    let composer = composer.clone();
+    focus.connect_activate(move |_, _| composer.focus());
     let actions = gio::SimpleActionGroup::new();
     actions.add_action(&leave);
+    actions.add_action(&focus);
     root.insert_action_group("chat", Some(&actions));
 }
 

@@ -62,7 +62,8 @@ pub enum Input {
         /// Whether to the next.
         forward: bool,
     },
-    /// Put the cursor into the message.
+    /// Put the cursor into the message. Activate `chat.focus-message` on the widget at the moment when a person
+    /// asks for it by keyboard: then what they type goes there at once.
     FocusMessage,
     /// Ask for files to attach to the message.
     AttachFiles,

@@ -136,13 +136,17 @@ pub(super) fn install(
             gio::SimpleAction::new(action.name(), None)
         };
         let input = sender.input_sender().clone();
-        let leaves = matches!(action, Action::NewChat | Action::NewTemporaryChat);
-        let chat = leaves.then(|| chat.clone());
+        // What is typed from now on is for the message, and for the new chat, even though that appears a moment
+        // later.
+        let at_once: &[&str] = match action {
+            Action::NewChat | Action::NewTemporaryChat => &["chat.leave", "chat.focus-message"],
+            Action::FocusMessage => &["chat.focus-message"],
+            _ => &[],
+        };
+        let chat = chat.clone();
         entry.connect_activate(move |_, _| {
-            if let Some(chat) = &chat {
-                // What is typed from now on is for the new chat, even though that appears a moment
-                // later.
-                let _ = chat.activate_action("chat.leave", None);
+            for name in at_once {
+                let _ = chat.activate_action(name, None);
             }
             input.emit(Input::Do(action));
         });

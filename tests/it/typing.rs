@@ -91,3 +91,17 @@ async fn a_message_taken_back_stands_before_what_was_typed_since() -> Result<()>
     assert_eq!(stage.server.chats().len(), 1, "it was not sent");
     window.close().await
 }
+
+#[tokio::test]
+async fn what_is_typed_right_after_the_key_to_the_message_goes_there() -> Result<()> {
+    let stage = Stage::new().await?;
+    let window = stage.ready().await?;
+    window.begin(&["Apples"]).await?;
+    window.focus_list().await?;
+    window.keys_at_once(&["ctrl+l", "a"]).await?;
+    window.holds("a").await?;
+    window.focus_list().await?;
+    window.keys_at_once(&["ctrl+n", "b"]).await?;
+    window.holds("b").await?;
+    window.close().await
+}
